@@ -175,14 +175,19 @@ func TestFieldOpens(t *testing.T) {
 }
 
 // TestInside opens a mouth with teeth. It always shows the inside of the person's best example, as one piece. Without one it shows its own teeth,
-// at their place, while it opens a little, and a drawn inside, which is neither the lips' colour nor black, when it opens far.
+// at their place, while it opens a little. When it opens far it shows a drawn inside: teeth in the measured colour, and behind them neither the
+// lips' colour nor black.
 func TestInside(t *testing.T) {
-	const dark = 60
+	const dark, toothDepth = 60, .14 // luma of the example's inside, and depth at which the drawn inside is tooth
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Most: .25}
 	best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
+	lipCb := float32(78)
+	for i := range frame.Cb {
+		frame.Cb[i] = uint8(lipCb)
+	}
 	p.look = lookOf(frame, to)
 	best.look = p.look
 	for _, c := range []struct {
@@ -197,10 +202,9 @@ func TestInside(t *testing.T) {
 		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
 		{"far", .26, []Picture{best}, .05, .5, dark - 10, dark + 10},
 		{"far, under its lip", .26, []Picture{best}, .05, .15, dark - 10, dark + 10},
-		{"far, teeth without an example", .26, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
+		{"far, teeth without an example", .26, nil, .05, toothDepth, lipColour[0] / 4 * 5, lipColour[0] / 2 * 3},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
-		p.best = nil
 		p.FindBest(pointers(c.pictures), make([]bool, len(c.pictures)))
 		s := Shape{Gap: c.gap, Width: m.Width(), Upper: 1, Lower: 1}
 		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: m}})
@@ -209,6 +213,13 @@ func TestInside(t *testing.T) {
 		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
 		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
 			t.Errorf("%s: luma %d, want %d to %d", c.name, got, c.least, c.most)
+		}
+		if c.depth == toothDepth {
+			cb, cr := pixels.ChromaAt(painted.Image, at)
+			wantCb, wantCr := grey+.96*(lipCb-grey), grey+.65*(float32(lipColour[1])-grey) // as measured
+			if abs(cb-wantCb) > 4 || abs(cr-wantCr) > 4 {
+				t.Errorf("%s: Cb %.0f and Cr %.0f, want %.0f and %.0f", c.name, cb, cr, wantCb, wantCr)
+			}
 		}
 	}
 }
@@ -336,7 +347,8 @@ func drawTeeth(f *image.YCbCr, m *Lips, from, to float32) {
 	}
 }
 
-// TestBest finds the best example. It is one with the teeth apart, and a straight mouth, even if it is less open. Of a person who always clenches the
+// TestBest finds the best example. It is one with the teeth apart, and a mouth that is straight, or as tilted as usual, even if it is less open. A narrow one shows less; one that is wider than usual
+// shows no more. Of a person who always clenches the
 // teeth the upper ones are shown, and not the lower ones; of one who opens the mouth in grimaces only there is none.
 func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
@@ -353,8 +365,15 @@ func TestBest(t *testing.T) {
 	for k := range uneven.Lower {
 		uneven.Lower[k] += .15 * place(k)
 	}
-	wide := someLips(.3)
-	toothless := Picture{Shown: Observation{To: to, Lips: wide}, Pixels: drawLips(&wide, [2]uint8{40, 140})}
+	large := someLips(.3)
+	toothless := Picture{Shown: Observation{To: to, Lips: large}, Pixels: drawLips(&large, [2]uint8{40, 140})}
+	wide := func(gap, width float32) Picture {
+		m := someLips(gap)
+		aside := m.Width() * (width - 1) / 2
+		m.Left.X, m.Right.X = m.Left.X-aside, m.Right.X+aside
+		return with(m, dark)
+	}
+	tilted := func(gap float32) Picture { return with(tiltedLips(gap, .06, -.06), dark) }
 	var p *Person
 	for _, c := range []struct {
 		name        string
@@ -364,7 +383,10 @@ func TestBest(t *testing.T) {
 	}{
 		{"no teeth", []Picture{mouth(.2, dark), toothless}, 1, 1, 1},
 		{"apart", []Picture{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
-		{"tilted", []Picture{mouth(.2, dark), with(tiltedLips(.4, .06, -.06), dark), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
+		{"tilted", []Picture{mouth(.2, dark), tilted(.4), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
+		{"always tilted", []Picture{tilted(.19), tilted(.21), tilted(.2)}, 1, 1, 1},
+		{"narrow", []Picture{wide(.24, .5), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
+		{"wide", []Picture{wide(.18, 1.4), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
 		{"open on one side", []Picture{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
 		{"clenched", []Picture{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
 	} {
@@ -375,7 +397,7 @@ func TestBest(t *testing.T) {
 			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.Shown.Gap(), p.best.end)
 		}
 	}
-	grimaces, all := &Person{Most: .25}, []Picture{mouth(.08, dark), with(tiltedLips(.2, .06, -.06), dark), mouth(.09, dark)}
+	grimaces, all := &Person{Most: .25}, []Picture{mouth(.08, dark), tilted(.2), mouth(.09, dark)}
 	if grimaces.FindBest(pointers(all), make([]bool, len(all))); grimaces.best != nil {
 		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.Shown.Gap())
 	}

@@ -33,6 +33,7 @@ func (p *Person) Lends() bool { return p.best != nil }
 // mouth shows when it is open, of those with the teeth apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they
 // aren't lent.
 func (p *Person) FindBest(all []*Picture, blurred []bool) {
+	p.best = nil
 	tilts, widths := make([]float32, len(all)), make([]float32, len(all))
 	for i, e := range all {
 		tilts[i], widths[i] = e.Shown.Tilt(), e.Shown.Width()
