@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
@@ -263,10 +264,10 @@ func (s *story) drawPlan(t *testing.T) *canvas {
 	return c
 }
 
-// drawField draws a mouth as it is and in four shapes, and below each the grid of the source that the field bends.
+// drawField draws a mouth as it is and in four shapes, and below each the same with a grid on the face.
 func (s *story) drawField(t *testing.T) *canvas {
 	t.Helper()
-	const scale, step = 125, .06 // pixels to a unit; from line to line, canonical
+	const scale, step = 125, .08 // pixels to a unit; from line to line, canonical
 	tr := s.a.tracks[s.faces[0][0].Track]
 	at, observed := 0, tr.observations(t)
 	for i := range observed {
@@ -275,38 +276,27 @@ func (s *story) drawField(t *testing.T) *canvas {
 		}
 	}
 	o, frame := &observed[at], s.frames[tr.first+at]
+	grid, toFace := pixels.Copy(frame, frame.Rect), o.To.Inverse()
+	for i, luma := range grid.Y {
+		q := toFace.Apply(geom.Point{X: float32(i % grid.YStride), Y: float32(i / grid.YStride)})
+		for _, v := range []float32{q.X, q.Y} {
+			away := float32(math.Abs(math.Remainder(float64(v), step))) * o.To.Scale() // from the nearest line, pixels
+			grid.Y[i] = min(grid.Y[i], uint8(float32(luma)*(1-.6*clamp(1-away))))
+		}
+	}
 	r := part{o.Middle() - .6, o.Nose - .05, o.Middle() + .6, o.Level() + .8}
 	own := speech.Articulation{Opening: o.Gap() / tr.person.Most}
 	var all []*canvas
 	for _, a := range []speech.Articulation{own, {Closure: 1}, {Opening: 1}, {Opening: .35, Rounding: 1}, {Opening: .5, Labiodental: 1}} {
 		to := tr.person.Shape(a, o.Width())
-		painted := &image.YCbCr{Y: bytes.Clone(frame.Y), Cb: bytes.Clone(frame.Cb), Cr: bytes.Clone(frame.Cr), YStride: frame.YStride, CStride: frame.CStride, Rect: frame.Rect, SubsampleRatio: frame.SubsampleRatio}
-		if m, ok := mouth.Paint(frame, &mouth.Wanted{Person: &tr.person.Person, Own: *o, Shape: to}); ok {
-			put(painted, m)
-		}
-		upper := view(painted, o.To, r, scale)
-		lower := newCanvas(upper.Rect.Dx(), upper.Rect.Dy())
-		bent := mouth.Bend(&o.Lips, to)
-		source := func(x, y int) (geom.Point, bool) {
-			return bent(geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale})
-		}
-		for y := range lower.Rect.Dy() {
-			for x := range lower.Rect.Dx() {
-				here, between := source(x, y)
-				right, _ := source(x+1, y)
-				below, _ := source(x, y+1)
-				colour := paper
-				if between {
-					colour = band
-				}
-				cross := func(a, b float32) bool { return math.Floor(float64(a/step)) != math.Floor(float64(b/step)) }
-				if cross(here.X, right.X) || cross(here.Y, below.Y) {
-					colour = blue
-				}
-				lower.Set(x, y, colour)
+		shaped := func(frame *image.YCbCr) *canvas {
+			painted := pixels.Copy(frame, frame.Rect)
+			if m, ok := mouth.Paint(frame, &mouth.Wanted{Person: &tr.person.Person, Own: *o, Shape: to}); ok {
+				put(painted, m)
 			}
+			return view(painted, o.To, r, scale)
 		}
-		all = append(all, below(upper, lower))
+		all = append(all, below(shaped(frame), shaped(grid)))
 	}
 	return beside(all...)
 }

@@ -37,6 +37,9 @@ func (c *cell) down() float32 {
 	return c.dy
 }
 
+// between tells whether a place is between opened lips.
+func (c *cell) between() bool { return c.below < 0 && c.below+c.open > 0 }
+
 // The constants of this package are lengths in canonical units, unless they say otherwise: the
 // distance of the pupils is 1, some 63 mm (Dodgson, 2004). Those "by eye" were chosen by looking
 // at frames of several people, as on the contact sheets of make quality.
@@ -159,16 +162,6 @@ func (f *field) at(p geom.Point) cell {
 		open:  wa*a[0].open + wb*a[1].open + wc*b[0].open + wd*b[1].open,
 		shut:  wa*a[0].shut + wb*a[1].shut + wc*b[0].shut + wd*b[1].shut,
 		seam:  wa*a[0].seam + wb*a[1].seam + wc*b[0].seam + wd*b[1].seam,
-	}
-}
-
-// Bend shows what a shape does to a mouth: it returns a function that gives the source of a canonical place, and tells whether the place is between
-// opened lips. The picture of the field in docs/engine.md is drawn by it.
-func Bend(m *Lips, to Shape) func(geom.Point) (source geom.Point, between bool) {
-	f := newField(m, to, fieldArea(m, to))
-	return func(p geom.Point) (geom.Point, bool) {
-		c := f.at(p)
-		return geom.Point{X: p.X + c.dx, Y: p.Y + c.down()}, c.below < 0 && c.below+c.open > 0
 	}
 }
 

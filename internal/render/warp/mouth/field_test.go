@@ -71,9 +71,6 @@ func colourOf(m *Lips, q geom.Point, inside [2]uint8) [2]uint8 {
 	}
 }
 
-// between tells whether a place of a field is between opened lips.
-func (c *cell) between() bool { return c.below < 0 && c.below+c.open > 0 }
-
 // wholeField returns the field of the whole area that a shape changes.
 func wholeField(m *Lips, to Shape) *field { return newField(m, to, fieldArea(m, to)) }
 

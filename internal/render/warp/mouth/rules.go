@@ -179,9 +179,6 @@ func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	return true
 }
 
-// between tells whether a place is between opened lips.
-func (r *rule) between() bool { return r.below < 0 && r.below+r.open > 0 }
-
 // lower returns how much of the lips in a pixel is the lower lip. scale is the number of pixels to a canonical unit. Opened lips go over
 // into each other behind the inside. If both are the same there, lower returns 0.
 func (r *rule) lower(scale float32) float32 {
