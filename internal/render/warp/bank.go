@@ -24,7 +24,7 @@ type bank struct {
 
 // example is the mouth of one frame.
 type example struct {
-	mouth.Picture // its shown is set by summarise
+	mouth.Example // its Shown is set by summarise
 	track         *track
 	frame         int // index in track.frames
 	appearance    appearance
@@ -34,10 +34,10 @@ type example struct {
 	twin          int                  // index of that example; -1 if there is no other
 }
 
-// pictures returns the pictures of all examples.
-func (b *bank) pictures() (all []*mouth.Picture) {
+// mouths returns the mouths of all examples.
+func (b *bank) mouths() (all []*mouth.Example) {
 	for i := range b.examples {
-		all = append(all, &b.examples[i].Picture)
+		all = append(all, &b.examples[i].Example)
 	}
 	return all
 }
@@ -115,7 +115,7 @@ func (b *bank) add(t *track, frame int, o *mouth.Observation, c *pixels.Crop) {
 		b.remove(worst)
 		e.nearest, e.twin = b.closest(&e.appearance, -1)
 	}
-	e.Picture = mouth.NewPicture(c, o)
+	e.Example = mouth.NewExample(c, o)
 	b.bytes += e.size()
 	e.sharp = sharpness(e.Pixels)
 	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {

@@ -119,7 +119,7 @@ func TestBankBytes(t *testing.T) {
 		b := &s.order[i%3].bank
 		// The large mouths share their pixels, since only the number of bytes counts here.
 		b.examples = append(b.examples, example{frame: i, appearance: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
-			Picture: mouth.Picture{Pixels: &image.YCbCr{Y: luma}}})
+			Example: mouth.Example{Pixels: &image.YCbCr{Y: luma}}})
 		b.bytes += b.examples[len(b.examples)-1].size()
 		s.share()
 		total := 0

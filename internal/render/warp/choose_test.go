@@ -24,7 +24,7 @@ func talkingTrack(tb testing.TB, frames int) *track {
 		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
 		t.widths, t.raised, t.tilts = append(t.widths, o.Width()), append(t.raised, o.Raised()), append(t.tilts, o.Tilt())
-		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, Picture: mouth.Picture{Shown: o, Pixels: plain}, appearance: seen, sharp: 5})
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, Example: mouth.Example{Shown: o, Pixels: plain}, appearance: seen, sharp: 5})
 	}
 	return t
 }
@@ -165,13 +165,13 @@ func TestExpressionsCost(t *testing.T) {
 // TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more, above all if nothing else
 // shows it.
 func TestMadeUpInsideCosts(t *testing.T) {
-	lender := []*mouth.Picture{{Shown: mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(.3)}, Pixels: facetest.Plain(100)}}
-	cost := func(lenders []*mouth.Picture, gap float32) float32 {
+	lender := []*mouth.Example{{Shown: mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(.3)}, Pixels: facetest.Plain(100)}}
+	cost := func(lenders []*mouth.Example, gap float32) float32 {
 		shown, p := mouth.Observation{Lips: someLips(gap)}, &person{Person: mouth.Person{Most: .3}}
 		p.FindBest(lenders, make([]bool, len(lenders)))
 		return p.misfit(mouth.Shape{Gap: .3, Width: shown.Width()}, &shown)
 	}
-	for _, best := range [][]*mouth.Picture{nil, lender} {
+	for _, best := range [][]*mouth.Example{nil, lender} {
 		if none, some, all := cost(best, 0), cost(best, .2), cost(best, .27); !(none > some && some > all) {
 			t.Errorf("with a best example: %t: mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", best != nil, none, some, all)
 		}

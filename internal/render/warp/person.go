@@ -111,7 +111,7 @@ func (p *person) summarise(fps float64) error {
 			return err
 		}
 	}
-	p.FindBest(p.bank.pictures(), blurred(p.bank.examples))
+	p.FindBest(p.bank.mouths(), blurred(p.bank.examples))
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (e *example) code(c *serial.Coder, tracks []*track) {
 		c.Floats(&e.appearance[i])
 	}
 	c.Floats(&e.sharp)
-	if e.Picture.Code(c); c.Reading() {
+	if e.Example.Code(c); c.Reading() {
 		e.nearest, e.twin = math.MaxFloat32, -1
 	}
 }

@@ -104,7 +104,7 @@ func (a *analyser) Plan(ctx context.Context, out engine.Output) (engine.Painter,
 		}
 	}
 	for _, p := range a.order {
-		p.Prepare(out.Mask, p.bank.pictures())
+		p.Prepare(out.Mask, p.bank.mouths())
 		if out.Hidden != nil {
 			p.hide(out.Hidden)
 		}
@@ -177,7 +177,7 @@ func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]eng
 	who := t.track.person
 	w := mouth.Wanted{Person: &who.Person, Own: own, Shape: t.shape, Under: t.under, Share: t.share, OtherShape: t.otherShape}
 	if t.example >= 0 {
-		w.Example, w.Other = &who.bank.examples[t.example].Picture, &who.bank.examples[t.other].Picture
+		w.Example, w.Other = &who.bank.examples[t.example].Example, &who.bank.examples[t.other].Example
 	}
 	m, ok := mouth.Paint(frame, &w)
 	if !ok {

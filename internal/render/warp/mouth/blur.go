@@ -49,8 +49,8 @@ func blurOf(luma []float32, g registration.Grid) (b blur) {
 // The grid in which the blur of lips is read: some 38 × 30 mm around their middle.
 const lipsWidth, lipsHeight, lipsScale = 40, 32, 66
 
-// Softness reads the blur across the lips of a picture. It is 0 if they are below the frame.
-func (e *Picture) Softness() float32 {
+// Softness reads the blur across the lips of an example. It is 0 if they are below the frame.
+func (e *Example) Softness() float32 {
 	if e.Pixels.Rect.Empty() {
 		return 0
 	}

@@ -179,7 +179,7 @@ func TestInside(t *testing.T) {
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Most: .25}
-	best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
+	best := Example{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	lipCb := float32(78)
 	for i := range frame.Cb {
@@ -190,19 +190,19 @@ func TestInside(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		gap         float32 // of the new shape
-		pictures    []Picture
+		examples    []Example
 		aside       float32 // from the middle, of the place that is looked at
 		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, []Picture{best}, .05, .5, dark - 10, dark + 10},
+		{"a little", .11, []Example{best}, .05, .5, dark - 10, dark + 10},
 		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
-		{"far", .26, []Picture{best}, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, []Picture{best}, .05, .15, dark - 10, dark + 10},
+		{"far", .26, []Example{best}, .05, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, []Example{best}, .05, .15, dark - 10, dark + 10},
 		{"far, teeth without an example", .26, nil, .05, toothDepth, lipColour[0] / 4 * 5, lipColour[0] / 2 * 3},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
-		p.FindBest(pointers(c.pictures), make([]bool, len(c.pictures)))
+		p.FindBest(pointers(c.examples), make([]bool, len(c.examples)))
 		s := Shape{Gap: c.gap, Width: m.Width(), Upper: 1, Lower: 1}
 		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: m}})
 		x := m.Middle() + c.aside
@@ -297,15 +297,15 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 				e[k] += c.corners * (1 - square(place(k)))
 			}
 		}
-		best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
+		best := Example{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
 		drawTeeth(best.Pixels, &open, 0, high)
 		p := &Person{Most: .25, Line: closed.Level(), look: lookOf(frame, to)}
 		best.look = p.look
-		p.FindBest([]*Picture{&best}, []bool{false})
+		p.FindBest([]*Example{&best}, []bool{false})
 		end := max(min(open.Upper.middle()-c.skull, k.upper), k.upper-upperShare*p.Most) + high // of the teeth
 		raised, lowered := tiltedLips(0, .03, .03), s
 		lowered.Shift.Y = .03
-		other := Picture{Shown: Observation{To: to, Lips: raised}, Pixels: drawLips(&raised, lipColour), look: p.look}
+		other := Example{Shown: Observation{To: to, Lips: raised}, Pixels: drawLips(&raised, lipColour), look: p.look}
 		own := Observation{To: to, Lips: closed}
 		for shown, w := range map[string]*Wanted{
 			"its own mouth": {Person: p, Shape: s, Own: own},
@@ -326,8 +326,8 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 	}
 }
 
-// pointers returns pointers to pictures.
-func pointers(all []Picture) (to []*Picture) {
+// pointers returns pointers to examples.
+func pointers(all []Example) (to []*Example) {
 	for i := range all {
 		to = append(to, &all[i])
 	}
@@ -350,51 +350,51 @@ func drawTeeth(f *image.YCbCr, m *Lips, from, to float32) {
 func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
 	to := geom.Similarity{A: canonicalPixels}
-	with := func(m Lips, behind uint8) Picture {
+	with := func(m Lips, behind uint8) Example {
 		gap := m.Gap()
-		e := Picture{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, [2]uint8{behind, 140})}
+		e := Example{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, [2]uint8{behind, 140})}
 		drawTeeth(e.Pixels, &m, 0, .4*gap)
 		drawTeeth(e.Pixels, &m, .7*gap, gap)
 		return e
 	}
-	mouth := func(gap float32, behind uint8) Picture { return with(someLips(gap), behind) }
+	mouth := func(gap float32, behind uint8) Example { return with(someLips(gap), behind) }
 	uneven := someLips(.4)
 	for k := range uneven.Lower {
 		uneven.Lower[k] += .15 * place(k)
 	}
 	large := someLips(.3)
-	toothless := Picture{Shown: Observation{To: to, Lips: large}, Pixels: drawLips(&large, [2]uint8{40, 140})}
-	wide := func(gap, width float32) Picture {
+	toothless := Example{Shown: Observation{To: to, Lips: large}, Pixels: drawLips(&large, [2]uint8{40, 140})}
+	wide := func(gap, width float32) Example {
 		m := someLips(gap)
 		aside := m.Width() * (width - 1) / 2
 		m.Left.X, m.Right.X = m.Left.X-aside, m.Right.X+aside
 		return with(m, dark)
 	}
-	tilted := func(gap float32) Picture { return with(tiltedLips(gap, .06, -.06), dark) }
+	tilted := func(gap float32) Example { return with(tiltedLips(gap, .06, -.06), dark) }
 	var p *Person
 	for _, c := range []struct {
 		name        string
-		pictures    []Picture
+		examples    []Example
 		best        int
 		least, most float32 // depth at which it ends
 	}{
-		{"no teeth", []Picture{mouth(.2, dark), toothless}, 1, 1, 1},
-		{"apart", []Picture{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
-		{"tilted", []Picture{mouth(.2, dark), tilted(.4), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
-		{"always tilted", []Picture{tilted(.19), tilted(.21), tilted(.2)}, 1, 1, 1},
-		{"narrow", []Picture{wide(.24, .5), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
-		{"wide", []Picture{wide(.18, 1.4), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
-		{"open on one side", []Picture{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
-		{"clenched", []Picture{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
+		{"no teeth", []Example{mouth(.2, dark), toothless}, 1, 1, 1},
+		{"apart", []Example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
+		{"tilted", []Example{mouth(.2, dark), tilted(.4), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
+		{"always tilted", []Example{tilted(.19), tilted(.21), tilted(.2)}, 1, 1, 1},
+		{"narrow", []Example{wide(.24, .5), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
+		{"wide", []Example{wide(.18, 1.4), mouth(.22, dark), mouth(.2, dark)}, 1, 1, 1},
+		{"open on one side", []Example{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
+		{"clenched", []Example{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
 	} {
 		p = &Person{Most: .25}
-		if p.FindBest(pointers(c.pictures), make([]bool, len(c.pictures))); p.best == nil {
+		if p.FindBest(pointers(c.examples), make([]bool, len(c.examples))); p.best == nil {
 			t.Errorf("%s: no best example", c.name)
-		} else if p.best.example != &c.pictures[c.best] || p.best.end < c.least || p.best.end > c.most {
+		} else if p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
 			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.Shown.Gap(), p.best.end)
 		}
 	}
-	grimaces, all := &Person{Most: .25}, []Picture{mouth(.08, dark), tilted(.2), mouth(.09, dark)}
+	grimaces, all := &Person{Most: .25}, []Example{mouth(.08, dark), tilted(.2), mouth(.09, dark)}
 	if grimaces.FindBest(pointers(all), make([]bool, len(all))); grimaces.best != nil {
 		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.Shown.Gap())
 	}

@@ -21,7 +21,7 @@ type inside struct {
 	shift  geom.Point // of the mouth as a whole
 }
 
-// pane is the inside of the mouth of one picture.
+// pane is the inside of one mouth that is seen in pixels.
 type pane struct {
 	pixels *image.YCbCr
 	to     geom.Similarity // from the canonical face to its pixels
@@ -193,13 +193,13 @@ func colourOfLips(p *image.YCbCr, to geom.Similarity, m *Lips) (mean [3]float32)
 
 // lender is an example whose inside is shown in other frames.
 type lender struct {
-	example *Picture
+	example *Example
 	end     float32 // depth at which its inside ends
 }
 
 // upperTeeth returns the depth at which the upper teeth of an open mouth end, and whether the lower ones are apart from them: then it is dark
 // there.
-func (e *Picture) upperTeeth() (end float32, apart bool) {
+func (e *Example) upperTeeth() (end float32, apart bool) {
 	const columns, rows = 9, 17
 	m := &e.Shown.Lips
 	brightest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)

@@ -27,8 +27,8 @@ func (l *look) values() [7]*float32 {
 	return [...]*float32{&l.blur.along, &l.blur.across, &l.light.luma, &l.light.cheeks, &l.light.contrast, &l.light.blue, &l.light.red}
 }
 
-// usualLook returns a look whose numbers are the medians of those of pictures.
-func usualLook(all []*Picture) (usual look) {
+// usualLook returns a look whose numbers are the medians of those of examples.
+func usualLook(all []*Example) (usual look) {
 	column := make([]float32, len(all))
 	for k, v := range usual.values() {
 		for i := range all {

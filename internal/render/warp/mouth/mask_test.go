@@ -22,7 +22,7 @@ func patchLayer(m order.Mask, own, shown float32, frame, of *image.YCbCr) *layer
 	p.Prepare(m, nil)
 	to := geom.Similarity{A: canonicalPixels}
 	lips := someLips(shown)
-	example := &Picture{Shown: Observation{Lips: lips, To: to}, Pixels: of}
+	example := &Example{Shown: Observation{Lips: lips, To: to}, Pixels: of}
 	s := p.Shape(speech.Articulation{}, lips.Width())
 	s.Gap = shown
 	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: someLips(own), To: to}}
@@ -145,7 +145,7 @@ func TestOwnCornersDontShow(t *testing.T) {
 	to := geom.Similarity{A: canonicalPixels}
 	shown := someLips(0)
 	p := &Person{Line: 1.57}
-	example := &Picture{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
+	example := &Example{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
 	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
 	s := p.Shape(speech.Articulation{}, shown.Width())
 	o := OutlineOf(&own, &shown, 0)
@@ -186,7 +186,7 @@ func TestSkinMovesUnderPatch(t *testing.T) {
 	stripe(forehead)
 	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Line: own.Level()}
-	example := &Picture{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
+	example := &Example{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
 	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
 	s := p.Shape(speech.Articulation{}, own.Width())
 	o := OutlineOf(&own, &shown, 0)

@@ -29,12 +29,12 @@ type layer struct {
 type Wanted struct {
 	Person  *Person
 	Own     Observation // of the frame
-	Example *Picture    // whose mouth is shown; nil: the frame's own
+	Example *Example    // whose mouth is shown; nil: the frame's own
 	Shape   Shape       // of the shown mouth
 	Under   Shape       // that the frame's own mouth gets under an example, so that the skin around the example fits
 
 	Share      float32  // of the other example, 0 to 1
-	Other      *Picture // the other example
+	Other      *Example // the other example
 	OtherShape Shape    // of the other example
 }
 
@@ -70,7 +70,7 @@ func Paint(frame *image.YCbCr, w *Wanted) (engine.Mouth, bool) {
 
 // newLayer returns the layer of an example in a shape, as a frame that looks as now would show it. An example of nil is the frame's own mouth.
 // under is the field of the frame's own mouth under an example.
-func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Picture, to Shape) *layer {
+func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Example, to Shape) *layer {
 	p, own := w.Person, &w.Own
 	l := &layer{frame: frame, pixels: frame, onto: own.To, to: own.To}
 	shown, usual := own, p.look // the edges and the inside that are drawn into a frame's own mouth are as sharp as usual

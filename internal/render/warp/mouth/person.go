@@ -13,26 +13,26 @@ type Person struct {
 	Most  float32    // gap between the lips in a loud vowel
 	Line  float32    // median of the y of the mouth's level
 	look  look       // the usual one, also of frames in which the mouth is hidden
-	best  *lender    // lends the inside of the mouth to other frames; nil if no picture shows enough of it
+	best  *lender    // lends the inside of the mouth to other frames; nil if no example shows enough of it
 	mask  order.Mask // factors of the size and the edge of patches
 	masks *maskTable // of that edge; nil: the usual one
 }
 
-// Prepare sets the mask of patches, and how the person usually looks, by all pictures.
-func (p *Person) Prepare(m order.Mask, all []*Picture) {
+// Prepare sets the mask of patches, and how the person usually looks, by all examples.
+func (p *Person) Prepare(m order.Mask, all []*Example) {
 	p.mask, p.masks, p.look = m, &usualMasks, usualLook(all)
 	if _, soft := m.Edge(patchSoft); soft != patchSoft {
 		p.masks = newMaskTable(soft)
 	}
 }
 
-// Lends tells whether there is a picture that lends the inside of the mouth.
+// Lends tells whether there is an example that lends the inside of the mouth.
 func (p *Person) Lends() bool { return p.best != nil }
 
-// FindBest chooses the picture that lends the inside of the mouth. Of those that are not blurred it is the one that shows most of what a straight
+// FindBest chooses the example that lends the inside of the mouth. Of those that are not blurred it is the one that shows most of what a straight
 // mouth shows when it is open, of those with the teeth apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they
 // aren't lent.
-func (p *Person) FindBest(all []*Picture, blurred []bool) {
+func (p *Person) FindBest(all []*Example, blurred []bool) {
 	p.best = nil
 	tilts, widths := make([]float32, len(all)), make([]float32, len(all))
 	for i, e := range all {

@@ -26,8 +26,8 @@ func (s *Shape) Code(c *serial.Coder) {
 	c.Floats(&s.Gap, &s.Width, &s.Shift.X, &s.Shift.Y, &s.flat, &s.Left, &s.Right, &s.Upper, &s.Lower, &s.hide, &s.roll, &s.tuck, &s.far)
 }
 
-// Code codes a picture without Shown.
-func (e *Picture) Code(c *serial.Coder) {
+// Code codes an example without Shown.
+func (e *Example) Code(c *serial.Coder) {
 	looks := e.look.values()
 	c.Floats(looks[:]...)
 	var area image.Rectangle

@@ -8,24 +8,24 @@ import (
 	"lipsync/internal/signal/pixels"
 )
 
-// Picture is a mouth, cut out of its frame, that other frames may show.
-type Picture struct {
+// Example is the mouth of one frame, cut out of it, that other frames may show.
+type Example struct {
 	Shown  Observation // of that frame
 	Pixels *image.YCbCr
 	look   look // of the face in that frame
 }
 
-// NewPicture cuts the mouth of an observation out of its frame. Shown is set later, by the smoothed observation.
-func NewPicture(c *pixels.Crop, o *Observation) Picture {
-	return Picture{Pixels: cutMouth(c, o), look: lookOf(c.YCbCr, o.To)}
+// NewExample cuts the mouth of an observation out of its frame. Shown is set later, by the smoothed observation.
+func NewExample(c *pixels.Crop, o *Observation) Example {
+	return Example{Pixels: cutMouth(c, o), look: lookOf(c.YCbCr, o.To)}
 }
 
-// The pixels of a picture reach cutHalf to each side of the middle of the mouth, from cutAbove
+// The pixels of an example reach cutHalf to each side of the middle of the mouth, from cutAbove
 // above the base of the nose to cutBelow below the lips, canonical. No patch reads more, whatever
 // its shape: see patchHalf, patchBelow and reach.
 const cutHalf, cutAbove, cutBelow = .95, .15, .75
 
-// cutMouth copies the pixels of a picture.
+// cutMouth copies the pixels of an example.
 func cutMouth(c *pixels.Crop, o *Observation) *image.YCbCr {
 	area := bounds(o.To, region{o.Middle() - cutHalf, o.Nose - cutAbove, o.Middle() + cutHalf, o.Bottom.middle() + cutBelow})
 	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
