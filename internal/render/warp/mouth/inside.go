@@ -34,8 +34,8 @@ type pane struct {
 
 // Constants of what is seen of the inside, by eye.
 const (
-	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
-	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
+	leastInside = .1  // an example lends its inside if it is open by more, less what a grimace hides, canonical
+	insideFrom  = .45 // without a lender, a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
 	InsideTo    = .85 // and only its own from this share on
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
@@ -114,6 +114,7 @@ const beyond = .025
 const (
 	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
 	toothShare  = .45  // and by this share of the gap at most
+	toothFull   = .1   // gap from which on drawn teeth are whole
 	toothLuma   = 1.4
 	toothYellow = .96 // Cb
 	toothRed    = .65 // Cr
@@ -136,7 +137,7 @@ const (
 func (in *inside) drawnTooth(s, depth, open float32) float32 {
 	bulge := 1 - toothRound*square(2*in.across(s)-1)
 	high := min(toothHigh, toothShare*open) * (1 - square(s)/2) * bulge
-	return clamp((high-depth*open)/toothSoft+.5) * clamp(open/leastInside) * in.teeth
+	return clamp((high-depth*open)/toothSoft+.5) * clamp(open/toothFull) * in.teeth
 }
 
 // across returns how far a place is across its tooth, 0 to 1.
@@ -191,7 +192,7 @@ func colourOfLips(p *image.YCbCr, to geom.Similarity, m *Lips) (mean [3]float32)
 	return mean
 }
 
-// lender is an example whose inside is shown in other frames.
+// lender is an example whose inside is shown in all frames.
 type lender struct {
 	example *Example
 	end     float32 // depth at which its inside ends

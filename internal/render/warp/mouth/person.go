@@ -13,7 +13,7 @@ type Person struct {
 	Most  float32    // gap between the lips in a loud vowel
 	Line  float32    // median of the y of the mouth's level
 	look  look       // the usual one, also of frames in which the mouth is hidden
-	best  *lender    // lends the inside of the mouth to other frames; nil if no example shows enough of it
+	best  *lender    // lends the inside of the mouth to all frames; nil if no example shows enough of it
 	mask  order.Mask // factors of the size and the edge of patches
 	masks *maskTable // of that edge; nil: the usual one
 }
@@ -29,9 +29,9 @@ func (p *Person) Prepare(m order.Mask, all []*Example) {
 // Lends tells whether there is an example that lends the inside of the mouth.
 func (p *Person) Lends() bool { return p.best != nil }
 
-// FindBest chooses the example that lends the inside of the mouth. Of those that are not blurred it is the one that shows most of what a straight
-// mouth shows when it is open, of those with the teeth apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they
-// aren't lent.
+// FindBest chooses the example that lends the inside of the mouth: one that is not blurred, with the teeth apart if there is any, and of these the
+// one that shows most of what a straight, open mouth shows. Of clenched teeth only the upper ones are lent, since the lower ones would not go down
+// with the jaw. blurred tells which examples are blurred.
 func (p *Person) FindBest(all []*Example, blurred []bool) {
 	p.best = nil
 	tilts, widths := make([]float32, len(all)), make([]float32, len(all))
@@ -42,7 +42,7 @@ func (p *Person) FindBest(all []*Example, blurred []bool) {
 	most, bestApart := float32(0), false
 	for i, e := range all {
 		m := &e.Shown.Lips
-		high := min(m.Gap(), p.Most) - abs(m.Lop()) - abs(m.Tilt()-tilt)*m.Width() // less what a grimace hides on one side
+		high := min(m.Gap(), p.Most) - abs(m.Lop()) - abs(m.Tilt()-tilt)*m.Width() // height of the opening, less what a grimace hides on one side
 		if blurred[i] || high <= leastInside {
 			continue
 		}
