@@ -272,6 +272,24 @@ func TestCornersOfTheInside(t *testing.T) {
 	}
 }
 
+// TestLessLightThroughASmallGap looks at the inside of the best example through gaps, the first of which is its own.
+func TestLessLightThroughASmallGap(t *testing.T) {
+	const bright = 150
+	to, open := geom.Similarity{A: canonicalPixels}, someLips(.28)
+	picture := drawLips(&open, [2]uint8{bright, 140})
+	best := Example{Shown: Observation{To: to, Lips: open}, Pixels: picture, look: lookOf(picture, to)}
+	p := &Person{Most: .25, look: best.look, best: &lender{&best, 1}}
+	before := float32(bright)
+	for i, gap := range []float32{.28 / archMean, .1, .05, .02} {
+		in := newInside(p, pane{pixels: picture, to: to, lips: &open}, Shape{Gap: gap, Width: open.Width()}, open.Nose, colourOfLips(picture, to, &open), best.look.light)
+		got := in.at(geom.Point{X: open.Middle(), Y: open.Level()}, .5, gap, true)[0]
+		if first := i == 0; first && abs(got-bright) > 1 || !first && got > before-5 {
+			t.Errorf("through a gap of %.2f the luma is %.0f, after %.0f", gap, got, before)
+		}
+		before = got
+	}
+}
+
 // TestInsideStaysWithTheSkull opens closed lips onto the inside of the best example. Its teeth end where they do in the example, however its lips
 // lie. Only if they hide more of the teeth than the frame's lips do, the teeth move up to the frame's upper lip; and down with it, if that would hide
 // more of them than a lip does that comes down from a loud vowel.

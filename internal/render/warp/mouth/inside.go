@@ -40,6 +40,7 @@ const (
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
+	behindLips  = .03 // by so much teeth lie behind the edges of the lips, canonical: some 2 mm
 	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
@@ -85,13 +86,22 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 		switch {
 		case share == 0:
 		case luma:
-			v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), l.light) - v[0]) * share
+			upper, lower := l.lips.inner(from.X)
+			light := l.light * min(lit(open)/lit(lower-upper), 1)
+			v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), light) - v[0]) * share
 		default:
 			cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
 			v[0], v[1] = v[0]+(cb-v[0])*share, v[1]+(cr-v[1])*share
 		}
 	}
 	return v
+}
+
+// lit returns the share of the light on the lips that falls on the teeth through a gap. Behind the middle of a slit that is the sine of half the
+// angle under which it is seen from there (Lambert's cosine law).
+func lit(gap float32) float32 {
+	gap = max(gap, leastGap)
+	return gap / sqrt(square(gap)+square(2*behindLips))
 }
 
 // seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
