@@ -72,8 +72,9 @@ func (c *counted) add(right bool) {
 }
 
 // TestSyncScore_long renders people with several voices. It decodes each output, and scores it against its speech, against the same speech 5 frames earlier
-// and later, and against other speeches. The render must say of its frames what the decoded output says, within
-// a confidence of .05 and an offset of a frame.
+// and later, and against other speeches. The render must say of its frames what the decoded output says, within a confidence of .05 and an offset
+// of a frame, or both say that they are not in sync: then the lag at which they agree most is one of chance, which less than the noise of a codec
+// changes, and the confidence with it.
 func TestSyncScore_long(t *testing.T) {
 	sharedtest.Path(t, "media")
 	few := 3
@@ -91,7 +92,8 @@ func TestSyncScore_long(t *testing.T) {
 			told, mouths, fps := renderAndLook(t, s, sharedtest.Path(t, "media", name), paths[i])
 			scored := func(samples []byte) order.SyncScore { return scoreOf(t, mouths, samples, fps) }
 			got := scored(tracks[i])
-			if !told.Known || math.Abs(told.Confidence-got.Confidence) > .05 || max(told.Offset-got.Offset, got.Offset-told.Offset) > 1 {
+			near := math.Abs(told.Confidence-got.Confidence) <= .05 && max(told.Offset-got.Offset, got.Offset-told.Offset) <= 1
+			if !told.Known || !near && (told.InSync() || got.InSync()) {
 				t.Errorf("%s, %s: the render told %+v, its output has %+v", name, voices[i].name, told, got)
 			}
 			in.add(got.InSync())

@@ -134,13 +134,13 @@ class Espeak:
         while events[i].type:
             if events[i].type == self.PHONEME:
                 name = bytes(events[i].id.string).split(b"\0")[0].decode(errors="replace")
-                self.starts.append((max(events[i].audio_position / 1000 - ESPEAK_LATE, 0), phones.espeak(name)))
+                self.starts.append((max(events[i].audio_position / 1000 - ESPEAK_LATE, 0), phones.espeak(name, self.voice)))
             i += 1
         return 0
 
     def speak(self, text, voice, speed, pitch, span):
         """-> samples, [(start, end, sound)]"""
-        self.sound, self.starts = [], []
+        self.sound, self.starts, self.voice = [], [], voice.split("+")[0]
         if self.lib.espeak_SetVoiceByName(voice.encode()):  # a variant that needs data which Debian leaves out
             self.lib.espeak_SetVoiceByName(voice.split("+")[0].encode())
         for parameter, value in ((self.SPEED, speed), (self.PITCH, pitch), (self.RANGE, span)):

@@ -31,7 +31,7 @@ def sound(name):
         return said if said is None or isinstance(said, tuple) else (said,)
     if name.endswith("asp") or name[:1] == "!" and name[1:] in {"p", "b"}:
         return ("h",)  # the lips have parted
-    said = phones.espeak(name.lstrip("!_"))
+    said = phones.espeak(name.lstrip("!_"), "de")
     return phones.DIPHTHONGS.get(said, (said,)) if said else None
 
 

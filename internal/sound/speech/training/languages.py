@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Align the words of people who speak other languages than English, for train.py.
+"""Align the words of people who speak several languages, for train.py.
 
 usage: languages.py FOLDER      (the packages are in README.md)
 
-Nine people name the pictures of Tux Paint in their languages, and two fish of Fish Fillets talk in Czech. FOLDER gets a
-file people-NAME.pkl for each, like those of data.py. espeak-ng says how the words sound; the aligner knows English sounds only, so
-each sound is found as the most similar English one.
+Nine people name the pictures of Tux Paint, the fish of Fish Fillets talk, and four people read what the telephone system Asterisk
+says. FOLDER gets a file people-NAME.pkl for each, like those of data.py. espeak-ng says how the words sound; the aligner knows English
+sounds only, so each sound is found as the most similar English one.
 """
-import multiprocessing, pickle, re, subprocess, sys
+import gzip, multiprocessing, pickle, re, subprocess, sys
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,12 @@ import data, phones
 from align import RATE, place
 from people import HASTY, SHORTEST, read
 
-STAMPS, FISH = Path("/usr/share/tuxpaint/stamps"), Path("/usr/share/games/fillets-ng")
+STAMPS, FISH, PROMPTS = Path("/usr/share/tuxpaint/stamps"), Path("/usr/share/games/fillets-ng"), Path("/usr/share/asterisk/sounds")
 PICTURES = {"be": "be", "bg": "bg", "ca": "ca", "da": "da", "el": "el", "es": "es", "fr": "fr-fr", "ro": "ro", "ru": "ru"}  # the voice of espeak-ng for each
-TALKS = {"cs": "cs"}
+TALKS = {"cs": "cs", "nl": "nl"}
+READS = {  # likewise, for each folder of a reader
+    "en_US_f_Allison": "en-us", "es_MX_f_Allison": "es-419", "fr_CA_f_June": "fr-fr", "it_IT_m_Carlo": "it", "ru_RU_f_IvrvoiceRU": "ru",
+}
 MOST = 300  # lines of one speaker
 SHORTEST_LINE, LONGEST_LINE = .5, 9  # seconds
 HASTIER = .7 * HASTY  # English models fit these sounds less, so more of the lines are not where the aligner puts them
@@ -34,17 +37,17 @@ ENGLISH = {  # the most similar English sound of each, in the names of the align
 def words_of(text, voice):
     """-> [[sound]] of each word"""
     printed = subprocess.run(["espeak-ng", "-q", "-x", "--sep=_", "-v", voice, "--", text], capture_output=True, text=True, check=True).stdout
-    words = [[sound for name in word.split("_") for sound in sounds_of(name)] for word in re.sub(r"\(\w+\)", " ", printed).split()]
+    words = [[sound for name in word.split("_") for sound in sounds_of(name, voice)] for word in re.sub(r"\(\w+\)", " ", printed).split()]
     return [w for w in words if w]
 
 
-def sounds_of(name):
+def sounds_of(name, voice):
     """-> the sounds in a name of espeak-ng, which may be of two vowels; signs that no table has are left out"""
     name, out = re.sub("[',%=|:!;-]", "", name), []
     while name:
         end = phones.longest(name)
         if end:
-            sound = phones.SAMPA[name[:end]]
+            sound = phones.sampa(name[:end], voice)
             out += phones.DIPHTHONGS.get(sound, [sound])
         name = name[max(end, 1):]
     return out
@@ -83,11 +86,23 @@ def talks(language, font):
                 yield sound, text.replace("\\", "")
 
 
+def prompts(language, reader):
+    """-> path and text of each line that a reader has"""
+    for line in gzip.open(f"/usr/share/doc/asterisk-core-sounds-{language}/core-sounds-{language}.txt.gz", "rt", encoding="utf-8-sig"):
+        name, _, text = line.partition(":")
+        path = PROMPTS / reader / (name + ".g722")
+        if path.exists() and not re.search(r"[\[(]", text):  # what is in brackets is no speech
+            yield path, text.strip()
+
+
 def main(folder):
     speakers = {f"people-{language}": (language, voice, list(pictures(language))) for language, voice in PICTURES.items()}
     for language, voice in TALKS.items():
         for fish in ("small", "big"):
             speakers[f"people-{language}-{fish}"] = language, voice, list(talks(language, "font_" + fish))
+    for reader, voice in READS.items():
+        language = reader[:2]
+        speakers[f"people-{language}-prompts"] = language, voice, list(prompts(language, reader))
     with multiprocessing.Pool() as pool:
         for speaker, (language, voice, lines) in speakers.items():
             lines = lines[::max(1, len(lines) // MOST)][:MOST]

@@ -55,13 +55,14 @@ ARPABET = dict(
     ow="oU", oy="OI", p="p", r="r", s="s", sh="S", t="t", dx="*", th="T", uh="U", uw="u", v="v", w="w", y="j", z="z", zh="Z",
     pau="_", sil="_", ssil="_")
 
-# Names of espeak-ng and of SAMPA; a longer name that begins with one of these is taken for the longest such. A known fault: Q is [ɣ] in Spanish,
-# Catalan, Greek and Belarusian, and y is [ɨ] in Russian, Romanian and Polish, but the networks learned them as "0" and "y".
+# Names of espeak-ng and of SAMPA; a longer name that begins with one of these is taken for the longest such.
 SAMPA = {name: name for name in ARTICULATION} | {name: name for name in DIPHTHONGS} | {
-    "OY": "OI", "3:": "3", "8": "3", "A~": "a~", "O~": "o~", "W": "9", "W~": "E~", "Q": "0", "u@": "U@", "pF": "p", "R": "r",
+    "OY": "OI", "3:": "3", "8": "3", "A~": "a~", "O~": "o~", "W": "9", "W~": "E~", "Q": "g", "u@": "U@", "pF": "p", "R": "r",
     "l^": "l^", "Q^": "l", "J": "j", "C": "x", "X": "x", "q": "k", "H": "h", "S;": "S", "ts;": "tS", "dz;": "dZ", "tS;": "tS",
     "z;": "Z", "I2": "I", "ae": "E", "@2": "@", "a#": "V", "oe": "9", "y:": "y", "Y:": "Y", "&:": "&", "i\"": "1", "u\"": "u",
-    "@-": "@", "V\"": "V", "e#": "e", "o#": "o", "E2": "E", "w#": "w", "G": "g", "L": "l^"}
+    "@-": "@", "V\"": "V", "e#": "e", "o#": "o", "E2": "E", "O2": "O", "w#": "w", "G": "g", "L": "l^"}
+
+UNROUNDED = {"pl", "ro", "ru"}  # voices of espeak-ng whose y is [ɨ]
 
 FESTIVAL = {
     "it": {"JJ": "n^", "L": "l^", "ng": "N", "nf": "M", "SS": "S", "LL": "l^", "tts": "ts", "ddz": "dz", "ttS": "tS", "ddZ": "dZ"},
@@ -84,12 +85,18 @@ def arpabet(name):
     return ARPABET.get(name.lower()) or _unknown("arpabet", name)
 
 
-def espeak(name):
+def espeak(name, voice):
     """-> a sound, or None for a mark that belongs to the sound before it"""
     name = name.strip("',%=| ")
     if name in {";", "!", ":"} or name.startswith("("):
         return None
-    return _longest(name) if name else SILENCE
+    return sampa(name, voice) or _unknown("sampa", name) if name else SILENCE
+
+
+def sampa(name, voice):
+    """-> the sound of a name of espeak-ng, None if it has none"""
+    name = name[:longest(name)]
+    return "1" if name == "y" and voice in UNROUNDED else SAMPA.get(name)
 
 
 def festival(name, language):
@@ -98,16 +105,12 @@ def festival(name, language):
     if language == "en":
         return arpabet(name)
     name = name.rstrip("0123456789") or name
-    return FESTIVAL[language].get(name) or _longest(name)
+    return FESTIVAL[language].get(name) or SAMPA.get(name[:longest(name)]) or _unknown("sampa", name)
 
 
 def longest(name):
     """-> how much of the start of a name SAMPA has, 0 for nothing"""
     return next((end for end in range(len(name), 0, -1) if name[:end] in SAMPA), 0)
-
-
-def _longest(name):
-    return SAMPA.get(name[:longest(name)]) or _unknown("sampa", name)
 
 
 def _unknown(table, name):
