@@ -5,7 +5,7 @@
 // with the canonical face, and the engine and the analyser of speakers analyse them. Then the engine makes a plan. In the second
 // pass the frames are read again, painted and encoded. Both passes stream, so memory doesn't grow with the video's length.
 //
-// The folders in this one say what an engine is (engine), have the engines (warp and its warp/mouth, wav2lip, musetalk) and what those with networks share (neural),
+// The folders in this one say what an engine is (engine), have the engines (warp with its mouth, wav2lip, musetalk) and what those with networks share (neural),
 // open them once for all jobs (engines), and measure them (measure, gpucheck). The others are rooms of the pipeline: the frames in time (footage) and
 // their pixels (blend), who is in them (people), what is recorded (recording) and how well it follows (syncscore), and what goroutines share (flow).
 //

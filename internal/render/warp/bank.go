@@ -34,7 +34,7 @@ type example struct {
 	twin          int                  // index of that example; -1 if there is no other
 }
 
-// mouths returns the mouths of all examples.
+// mouths returns all examples as package mouth knows them.
 func (b *bank) mouths() (all []*mouth.Example) {
 	for i := range b.examples {
 		all = append(all, &b.examples[i].Example)

@@ -17,7 +17,7 @@ import (
 const (
 	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	moreCost   = 1   // × height by which the lips have to open more than in the example ÷ farOpen, at most 1: they are stretched
+	moreCost   = 1   // × height by which the gap is more than 1/InsideTo of the example's ÷ farOpen, at most 1: its lips are stretched
 	drawCost   = 1.5 // in place of moreCost if no example lends its inside: what the example does not show of it has to be drawn
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's

@@ -54,11 +54,11 @@ func (m *movements) chance(curve []float64, slow float64) gumbel {
 // atOnce is the number of surrogates in memory.
 const atOnce = 16
 
-// like makes surrogates of a curve: they have its pauses, and in units of its level its values, and its spectrum with random phases (Theiler et
-// al., "Testing for Nonlinearity in Time Series: the Method of Surrogate Data", 1992). Without the pauses, other speeches that begin and end with
+// like makes surrogates of a curve: they have its level around each frame, and so its pauses; and about its values in units of this level, and
+// their spectrum with random phases (Theiler et al., "Testing for Nonlinearity in Time Series: the Method of Surrogate Data", 1992). Without the pauses, other speeches that begin and end with
 // the curve would agree more than its surrogates. The same curve always has the same surrogates.
 type like struct {
-	level    []float64 // how much the curve moves around each frame
+	level    []float64 // the root of the curve's power, filtered by the Gaussian slow
 	sorted   []float64 // the curve's values in units of the level
 	spectrum []complex128
 	random   *rand.Rand
@@ -74,7 +74,7 @@ func newLike(curve []float64, slow float64) *like {
 		power[i] = float32(v * v)
 	}
 	power = dsp.Gaussian(power, slow)
-	least := leastLevel * slices.Max(power)
+	least := leastPower * slices.Max(power)
 	l := &like{level: make([]float64, len(curve)), random: rand.New(rand.NewPCG(1, 1))}
 	even := make([]float64, len(curve))
 	for i, v := range curve {
@@ -85,8 +85,8 @@ func newLike(curve []float64, slow float64) *like {
 	return l
 }
 
-// leastLevel is the least power around a frame, as a share of the greatest: in pauses there is nothing but noise.
-const leastLevel = .01
+// leastPower is the least power around a frame, as a share of the greatest, so that the noise in pauses isn't raised to speech.
+const leastPower = .01
 
 // phased returns the spectrum of another surrogate.
 func (l *like) phased() []complex128 {

@@ -4,7 +4,7 @@
 // Ten numbers for each frame say how a mouth differs from its usual look, and one curve says how far the speech opens a mouth. If the
 // mouths belong to the speech, a weighted sum of these numbers follows the curve. The multiple correlation R of both is computed at each
 // lag. A speech that has nothing to do with the mouths has some R too. How much, is known from curves with the same
-// pauses and the same spectrum, but with random phases.
+// pauses and about the same spectrum, but with random phases.
 package score
 
 import (

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/signal/pixels"
 )
 
-// inside is what is seen between opened lips. It moves with the skull, and lips hide it but don't bend it. It is always that of the person's
+// inside is what is seen between opened lips. It goes up and down with the skull and aside with the mouth, and lips hide it but don't bend it. It is always that of the person's
 // best example, since teeth that change with the example flicker; if there is none, that of the shown mouth, as far as it shows any; and
 // beyond these a drawn one.
 type inside struct {
@@ -29,7 +29,7 @@ type pane struct {
 	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
 	share  float32    // how much of the drawn inside it hides, 0 to 1
 	end    float32    // depth at which it ends: 1 is at the lower lip
-	light  float32    // factor of the luma, which brings it into the light of the frame
+	light  float32    // factor of the luma, which brings it into the light of the frame; a small gap darkens it further
 }
 
 // Constants of what is seen of the inside, by eye.
@@ -37,11 +37,11 @@ const (
 	leastInside = .1  // an example lends its inside if it is open by more, less what a grimace hides, canonical
 	insideFrom  = .45 // without a lender, a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
 	InsideTo    = .85 // and only its own from this share on
-	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
+	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one skin scatters light into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
 	behindLips  = .03 // by so much teeth lie behind the edges of the lips, canonical: some 2 mm
-	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
+	mostLight   = 1.6 // the light of the frame makes an inside brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
 	behindTeeth = .55 // largest luma behind teeth that are apart, as a share of that of the teeth. Six people have .23 to .48 there; two who clench their teeth have .63 and .69
