@@ -15,10 +15,10 @@ import (
 // Costs of showing an example in a frame. They have no unit: only their proportions matter. If no
 // source is given, they were chosen by eye and by the figures of make quality.
 const (
-	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
-	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	moreCost   = 1   // × height by which the gap is more than 1/InsideTo of the example's ÷ farOpen, at most 1: its lips are stretched
-	drawCost   = 1.5 // in place of moreCost if no example lends its inside: what the example does not show of it has to be drawn
+	gapCost    = 1. // × (difference of the gaps ÷ half of the largest gap)²
+	openCost   = 3  // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
+	wideCost   = 1  // × height by which the gap is more than wideFree times the example's ÷ farOpen, at most 1: its lips are stretched
+	wideFree   = 1.2
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
@@ -310,11 +310,7 @@ func (c *chooser) best(w *wanted) []candidate {
 // misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to mouth.Shape, shown *mouth.Observation) float32 {
 	cost := gapCost*square((to.Gap-shown.Gap())/(.5*p.Most)) + widthCost*square((shown.Width()/to.Width-1)/widthUnit)
-	more := float32(drawCost)
-	if p.Lends() {
-		more = moreCost
-	}
-	cost += more * clamp((to.Gap-shown.Gap()/mouth.InsideTo)/farOpen)
+	cost += wideCost * clamp((to.Gap-wideFree*shown.Gap())/farOpen)
 	if low := shutUnder * p.Most; to.Gap < low {
 		cost += openCost * (1 - to.Gap/low) * min(shown.Gap()/farOpen, 1)
 	}

@@ -115,10 +115,11 @@ func TestRestIsNoGap(t *testing.T) {
 	}
 }
 
-// TestLends plans a talk. An open mouth lends its inside to the others, but no blurred one.
+// TestLends opens mouths in a talk. If open mouths are sharp, one lends its inside, which is dark. No blurred one does: then there are teeth.
 func TestLends(t *testing.T) {
 	s := &scene{}
 	s.draw(0, 80, talking)
+	dark := map[bool]float64{}
 	for _, sharp := range []bool{true, false} {
 		a := s.analyse(t)
 		p := a.order[0]
@@ -130,8 +131,12 @@ func TestLends(t *testing.T) {
 				e.sharp = 0
 			}
 		}
-		if s.planOf(t, a, openIn(80, true)); p.Lends() != sharp {
-			t.Errorf("open mouths are sharp: %t, one lends its inside: %t", sharp, p.Lends())
+		_, painter := s.planOf(t, a, openIn(80, true))
+		for i := 4; i < 10; i++ {
+			dark[sharp] += gap(s.show(t, painter, i), talking(i)) / 6
 		}
+	}
+	if dark[false] > dark[true]-.03 {
+		t.Errorf("dark height %.3f with the inside of an example, %.3f without", dark[true], dark[false])
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // inside is what is seen between opened lips. It goes up and down with the skull and aside with the mouth, and lips hide it but don't bend it. It is always that of the person's
-// best example, since teeth that change with the example flicker; if there is none, that of the shown mouth, as far as it shows any; and
-// beyond these a drawn one.
+// best example, since teeth that change with the example flicker. If there is none, it is drawn; only a frame's own mouth shows its own
+// inside, as far as it shows any.
 type inside struct {
 	pane   *pane      // over the drawn one; nil for none
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
@@ -35,8 +35,8 @@ type pane struct {
 // Constants of what is seen of the inside, by eye.
 const (
 	leastInside = .1  // an example lends its inside if it is open by more, less what a grimace hides, canonical
-	insideFrom  = .45 // without a lender, a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
-	InsideTo    = .85 // and only its own from this share on
+	insideFrom  = .45 // a frame's own mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
+	insideTo    = .85 // and only its own from this share on
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one skin scatters light into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
@@ -47,12 +47,14 @@ const (
 	behindTeeth = .55 // largest luma behind teeth that are apart, as a share of that of the teeth. Six people have .23 to .48 there; two who clench their teeth have .63 and .69
 )
 
-// newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light,
+// newInside returns the inside of a mouth that is shown in pixels, and is given a shape. If no example lends its inside, the share of shown of the
+// mouth's own inside is seen where it is open enough. lip is the colour of lips in the frame's light,
 // which is now, and nose is the y of the base of the nose in the frame.
 func newInside(p *Person, shown pane, to Shape, nose float32, lip [3]float32, now light) *inside {
 	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.Middle(), half: to.Width / 2, shift: to.Shift}
 	if b := p.best; b == nil {
-		shown.share, shown.end = smoothstep((shown.lips.Gap()/max(to.Gap, leastGap)-insideFrom)/(InsideTo-insideFrom)), 1
+		shown.share *= smoothstep((shown.lips.Gap()/max(to.Gap, leastGap) - insideFrom) / (insideTo - insideFrom))
+		shown.end = 1
 	} else {
 		// The teeth stay with the skull, but no gap is left above them, and the upper lip hides no more of them than when it comes down from a
 		// loud vowel.

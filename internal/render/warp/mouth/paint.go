@@ -73,16 +73,16 @@ func Paint(frame *image.YCbCr, w *Wanted) (engine.Mouth, bool) {
 func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Example, to Shape) *layer {
 	p, own := w.Person, &w.Own
 	l := &layer{frame: frame, pixels: frame, onto: own.To, to: own.To}
+	share := float32(1)
 	shown, usual := own, p.look // the edges and the inside that are drawn into a frame's own mouth are as sharp as usual
 	if e := example; e != nil {
-		shown = &e.Shown
-		usual = e.look
+		shown, usual, share = &e.Shown, e.look, 0
 		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.Pixels), shown.To
 		l.patch, l.under = newPatch(p, own, to), under
 	}
 	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.Lips, to
 	lip := colourOfLips(frame, own.To, &own.Lips)
-	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.Lips}, to, own.Nose, lip, now.light)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.Lips, share: share}, to, own.Nose, lip, now.light)
 	l.region = fieldArea(&shown.Lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.Lips, to, l.region)

@@ -26,9 +26,6 @@ func (p *Person) Prepare(m order.Mask, all []*Example) {
 	}
 }
 
-// Lends tells whether there is an example that lends the inside of the mouth.
-func (p *Person) Lends() bool { return p.best != nil }
-
 // FindBest chooses the example that lends the inside of the mouth: one that is not blurred, with the teeth apart if there is any, and of these the
 // one that shows most of what a straight, open mouth shows. Of clenched teeth only the upper ones are lent, since the lower ones would not go down
 // with the jaw. blurred tells which examples are blurred.
