@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +43,14 @@ func (c *clip) compare(b *testing.B) {
 	b.Helper()
 	dir := b.TempDir()
 	transcoded, synced := filepath.Join(dir, "transcoded.mp4"), filepath.Join(dir, "synced.mp4")
-	transcodeArgs := c.transcodeArgs(b, transcoded)
+	sync := []string{"sync", c.video, c.audio, "-o", synced}
+	new(costs).add(b, fixtures.program, sync...)
+	transcodeArgs := c.transcodeArgs(b, crfOf(b, synced), transcoded)
 	var transcode, job costs
 	for b.Loop() {
 		for range rounds {
 			transcode.add(b, "ffmpeg", transcodeArgs...)
-			job.add(b, fixtures.program, "sync", c.video, c.audio, "-o", synced)
+			job.add(b, fixtures.program, sync...)
 		}
 	}
 	if got, want := encoding(b, synced), encoding(b, transcoded); got != want {
@@ -62,8 +65,8 @@ func (c *clip) compare(b *testing.B) {
 }
 
 // transcodeArgs are the arguments of an ffmpeg that decodes and encodes the clip
-// with as many threads and the same settings as a job does.
-func (c *clip) transcodeArgs(b *testing.B, output string) []string {
+// with as many threads and the same settings as a job does, which chose the crf.
+func (c *clip) transcodeArgs(b *testing.B, crf int, output string) []string {
 	b.Helper()
 	tools, err := ffmpeg.Find(runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -77,6 +80,7 @@ func (c *clip) transcodeArgs(b *testing.B, output string) []string {
 	if err != nil {
 		b.Fatal(err)
 	}
+	video.Video.CRF = crf
 	return slices.Concat(
 		[]string{"-v", "error", "-nostdin", "-y", "-threads", strconv.Itoa(tools.Threads), "-i", c.video, "-i", c.audio, "-map", "0:v", "-map", "1:a"},
 		tools.EncoderArgs(video.Video, order.Output{}), ffmpeg.SoundArgs(audio.Audio), []string{"-movflags", "+faststart", output})
@@ -112,4 +116,17 @@ func encoding(b *testing.B, path string) string {
 		b.Fatalf("%s does not say how it was encoded", path)
 	}
 	return string(text)
+}
+
+// crfOf returns the crf of the file that a job made. Jobs choose it by the bits of their source.
+func crfOf(b *testing.B, path string) int {
+	b.Helper()
+	settings := encoding(b, path)
+	_, rest, _ := strings.Cut(settings, " crf=")
+	text, _, _ := strings.Cut(rest, " ")
+	crf, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		b.Fatalf("no crf in %s", settings)
+	}
+	return int(crf)
 }
