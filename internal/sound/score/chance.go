@@ -55,8 +55,8 @@ func (m *movements) chance(curve []float64, slow float64) gumbel {
 const atOnce = 16
 
 // like makes surrogates of a curve: they have its level around each frame, and so its pauses; and about its values in units of this level, and
-// their spectrum with random phases (Theiler et al., "Testing for Nonlinearity in Time Series: the Method of Surrogate Data", 1992). Without the pauses, other speeches that begin and end with
-// the curve would agree more than its surrogates. The same curve always has the same surrogates.
+// their spectrum with random phases (Theiler et al., "Testing for Nonlinearity in Time Series: the Method of Surrogate Data", 1992). Without the
+// pauses, other speeches that begin and end with the curve would agree more than its surrogates. The same curve always has the same surrogates.
 type like struct {
 	level    []float64 // the root of the curve's power, filtered by the Gaussian slow
 	sorted   []float64 // the curve's values in units of the level
@@ -74,11 +74,11 @@ func newLike(curve []float64, slow float64) *like {
 		power[i] = float32(v * v)
 	}
 	power = dsp.Gaussian(power, slow)
-	least := leastPower * slices.Max(power)
+	least := max(leastPower*slices.Max(power), math.SmallestNonzeroFloat32)
 	l := &like{level: make([]float64, len(curve)), random: rand.New(rand.NewPCG(1, 1))}
 	even := make([]float64, len(curve))
 	for i, v := range curve {
-		l.level[i] = math.Sqrt(float64(max(power[i], least, math.SmallestNonzeroFloat32)))
+		l.level[i] = math.Sqrt(float64(max(power[i], least)))
 		even[i] = v / l.level[i]
 	}
 	l.sorted, l.spectrum = slices.Sorted(slices.Values(even)), fourier.NewFFT(n).Coefficients(nil, even[:n])

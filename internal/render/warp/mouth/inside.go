@@ -8,9 +8,9 @@ import (
 	"lipsync/internal/signal/pixels"
 )
 
-// inside is what is seen between opened lips. It goes up and down with the skull and aside with the mouth, and lips hide it but don't bend it. It is always that of the person's
-// best example, since teeth that change with the example flicker. If there is none, it is drawn; only a frame's own mouth shows its own
-// inside, as far as it shows any.
+// inside is what is seen between opened lips. It goes up and down with the skull and aside with the mouth, and lips hide it but don't bend it. It is
+// always that of the person's best example, since teeth that change with the example flicker. If there is none, it is drawn; only a frame's own
+// mouth shows its own inside, as far as it shows any.
 type inside struct {
 	pane   *pane      // over the drawn one; nil for none
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
@@ -48,8 +48,8 @@ const (
 )
 
 // newInside returns the inside of a mouth that is shown in pixels, and is given a shape. If no example lends its inside, the share of shown of the
-// mouth's own inside is seen where it is open enough. lip is the colour of lips in the frame's light,
-// which is now, and nose is the y of the base of the nose in the frame.
+// mouth's own inside is seen where it is open enough. lip is the colour of lips in the frame's light, which is now, and nose is the y of the base of
+// the nose in the frame.
 func newInside(p *Person, shown pane, to Shape, nose float32, lip [3]float32, now light) *inside {
 	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.Middle(), half: to.Width / 2, shift: to.Shift}
 	if b := p.best; b == nil {
@@ -78,23 +78,28 @@ const black = 16
 // lower one, and open is the distance of both.
 func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32) {
 	q.X, q.Y = q.X-in.shift.X, q.Y-in.shift.Y
-	if luma {
-		v[0] = in.drawnLuma((q.X-in.middle)/in.half, depth, open)
-	} else {
-		v = in.drawnChroma((q.X-in.middle)/in.half, depth, open)
+	l := in.pane
+	var share float32
+	var from geom.Point
+	if l != nil {
+		share, from = l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
 	}
-	if l := in.pane; l != nil {
-		share, from := l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
-		switch {
-		case share == 0:
-		case luma:
-			upper, lower := l.lips.inner(from.X)
-			light := l.light * min(lit(open)/lit(lower-upper), 1)
-			v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), light) - v[0]) * share
-		default:
-			cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
-			v[0], v[1] = v[0]+(cb-v[0])*share, v[1]+(cr-v[1])*share
+	if share < 1 {
+		if s := (q.X - in.middle) / in.half; luma {
+			v[0] = in.drawnLuma(s, depth, open)
+		} else {
+			v = in.drawnChroma(s, depth, open)
 		}
+	}
+	switch {
+	case share == 0:
+	case luma:
+		upper, lower := l.lips.inner(from.X)
+		light := l.light * min(lit(open)/lit(lower-upper), 1)
+		v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), light) - v[0]) * share
+	default:
+		cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
+		v[0], v[1] = v[0]+(cb-v[0])*share, v[1]+(cr-v[1])*share
 	}
 	return v
 }

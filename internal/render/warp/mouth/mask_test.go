@@ -16,18 +16,24 @@ var extremes = []order.Mask{
 	{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
 }
 
+// layOn returns a mouth in a picture that is shown in a shape on a frame's own mouth, with the outline of both.
+func layOn(p *Person, own, shown Lips, of *image.YCbCr, s Shape) *Wanted {
+	to := geom.Similarity{A: canonicalPixels}
+	o := OutlineOf(&own, &shown, s.Gap)
+	return &Wanted{
+		Person: p, Example: &Example{Shown: Observation{Lips: shown, To: to}, Pixels: of}, Own: Observation{Lips: own, To: to},
+		Shape: o.Give(&shown, s), Under: o.Give(&own, s),
+	}
+}
+
 // patchLayer returns the layer of an example of a picture on a frame. own and shown are the gaps between their lips.
 func patchLayer(m order.Mask, own, shown float32, frame, of *image.YCbCr) *layer {
 	p := &Person{Line: 1.57}
 	p.Prepare(m, nil)
-	to := geom.Similarity{A: canonicalPixels}
 	lips := someLips(shown)
-	example := &Example{Shown: Observation{Lips: lips, To: to}, Pixels: of}
 	s := p.Shape(speech.Articulation{}, lips.Width())
 	s.Gap = shown
-	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: someLips(own), To: to}}
-	o := OutlineOf(&w.Own.Lips, &lips, shown)
-	w.Under = o.Give(&w.Own.Lips, s)
+	w := layOn(p, someLips(own), lips, of, s)
 	under := newField(&w.Own.Lips, w.Under, fieldArea(&w.Own.Lips, w.Under))
 	return newLayer(frame, w, under, look{}, w.Example, s)
 }
@@ -142,14 +148,9 @@ func TestOwnCornersDontShow(t *testing.T) {
 			}
 		}
 	}
-	to := geom.Similarity{A: canonicalPixels}
 	shown := someLips(0)
 	p := &Person{Line: 1.57}
-	example := &Example{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
-	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
-	s := p.Shape(speech.Articulation{}, shown.Width())
-	o := OutlineOf(&own, &shown, 0)
-	w.Shape, w.Under = o.Give(&shown, s), o.Give(&own, s)
+	w := layOn(p, own, shown, facetest.Plain(skin), p.Shape(speech.Articulation{}, shown.Width()))
 	m, ok := Paint(frame, w)
 	if !ok {
 		t.Fatal("nothing is painted")
@@ -184,13 +185,8 @@ func TestSkinMovesUnderPatch(t *testing.T) {
 	}
 	stripe(chin)
 	stripe(forehead)
-	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Line: own.Level()}
-	example := &Example{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
-	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
-	s := p.Shape(speech.Articulation{}, own.Width())
-	o := OutlineOf(&own, &shown, 0)
-	w.Shape, w.Under = o.Give(&shown, s), o.Give(&own, s)
+	w := layOn(p, own, shown, facetest.Plain(skin), p.Shape(speech.Articulation{}, own.Width()))
 	m, _ := Paint(frame, w)
 	darkest := func(from, to float32) float32 {
 		least, at := uint8(255), 0
