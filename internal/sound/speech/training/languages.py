@@ -45,9 +45,8 @@ def sounds_of(name, voice):
     """-> the sounds in a name of espeak-ng, which may be of two vowels; signs that no table has are left out"""
     name, out = re.sub("[',%=|:!;-]", "", name), []
     while name:
-        end = phones.longest(name)
-        if end:
-            sound = phones.sampa(name[:end], voice)
+        end, sound = phones.longest(name), phones.sampa(name, voice)
+        if sound:
             out += phones.DIPHTHONGS.get(sound, [sound])
         name = name[max(end, 1):]
     return out
@@ -86,8 +85,9 @@ def talks(language, font):
                 yield sound, text.replace("\\", "")
 
 
-def prompts(language, reader):
+def prompts(reader):
     """-> path and text of each line that a reader has"""
+    language = reader[:2]
     for line in gzip.open(f"/usr/share/doc/asterisk-core-sounds-{language}/core-sounds-{language}.txt.gz", "rt", encoding="utf-8-sig"):
         name, _, text = line.partition(":")
         path = PROMPTS / reader / (name + ".g722")
@@ -101,8 +101,7 @@ def main(folder):
         for fish in ("small", "big"):
             speakers[f"people-{language}-{fish}"] = language, voice, list(talks(language, "font_" + fish))
     for reader, voice in READS.items():
-        language = reader[:2]
-        speakers[f"people-{language}-prompts"] = language, voice, list(prompts(language, reader))
+        speakers[f"people-{reader[:2]}-prompts"] = reader[:2], voice, list(prompts(reader))
     with multiprocessing.Pool() as pool:
         for speaker, (language, voice, lines) in speakers.items():
             lines = lines[::max(1, len(lines) // MOST)][:MOST]
