@@ -30,9 +30,31 @@ type scene struct {
 func (s *scene) draw(track, frames int, head func(i int) facetest.Head) {
 	for i := range frames {
 		h := head(i)
-		s.frames = append(s.frames, facetest.Frame(width, height, h))
+		s.frames = append(s.frames, withTeeth(facetest.Frame(width, height, h), h))
 		s.faces = append(s.faces, []tracking.Face{{Track: track, Face: detection.Face{Landmarks: h.Landmarks(), Lips: lipsOf(h)}}})
 	}
+}
+
+// withTeeth draws the edges of upper teeth into the mouth of a drawn head.
+func withTeeth(f *image.YCbCr, h facetest.Head) *image.YCbCr {
+	const high = .035 // in distances of the pupils
+	pupils := h.Landmarks()
+	eyes := float64(geom.Distance(pupils[detection.LeftPupil], pupils[detection.RightPupil]))
+	inner := lipsOf(h).Inner
+	for k := 1; k < len(inner.Upper); k++ {
+		a, b := inner.Upper[k-1], inner.Upper[k]
+		for x := max(int(a.X), 0); x < min(int(b.X), f.Rect.Max.X); x++ {
+			along := (float32(x) - a.X) / (b.X - a.X)
+			upper, lower := a.Y+(b.Y-a.Y)*along, inner.Lower[k-1].Y+(inner.Lower[k].Y-inner.Lower[k-1].Y)*along
+			if float64(lower-upper) < 2*high*eyes {
+				continue
+			}
+			for y := max(int(upper), 0); y < min(int(float64(upper)+high*eyes+.5), f.Rect.Max.Y); y++ {
+				f.Y[f.YOffset(x, y)] = 150
+			}
+		}
+	}
+	return f
 }
 
 // seen returns the faces of a frame that are large enough, with their pixels.

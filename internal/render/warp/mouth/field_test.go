@@ -180,6 +180,7 @@ func TestInside(t *testing.T) {
 	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Most: .25}
 	best := Example{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
+	drawTeeth(best.Pixels, &open, 0, .06)
 	frame := drawLips(&m, teethColour)
 	lipCb := float32(78)
 	for i := range frame.Cb {
@@ -198,7 +199,7 @@ func TestInside(t *testing.T) {
 		{"a little", .11, []Example{best}, .05, .5, dark - 10, dark + 10},
 		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
 		{"far", .26, []Example{best}, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, []Example{best}, .05, .15, dark - 10, dark + 10},
+		{"far, under its lip", .26, []Example{best}, .05, .12, teethColour[0] - 8, teethColour[0] + 8},
 		{"far, teeth without an example", .26, nil, .05, toothDepth, lipColour[0] / 4 * 5, lipColour[0] / 2 * 3},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
@@ -365,9 +366,9 @@ func drawTeeth(f *image.YCbCr, m *Lips, from, to float32) {
 	}
 }
 
-// TestBest finds the best example. It is one with the teeth apart, and a mouth that is straight, or as tilted as usual, even if it is less open.
+// TestBest finds the best example. It is one that shows the upper teeth, with the teeth apart, and a mouth that is straight, or as tilted as usual, even if it is less open.
 // A narrow one shows less; one that is wider than usual shows no more. Of a person who always clenches the teeth the upper ones are shown, and
-// not the lower ones; of one who opens the mouth in grimaces only there is none.
+// not the lower ones; of one who opens the mouth in grimaces only, or never shows teeth, there is none.
 func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
 	to := geom.Similarity{A: canonicalPixels}
@@ -399,7 +400,7 @@ func TestBest(t *testing.T) {
 		best        int
 		least, most float32 // depth at which it ends
 	}{
-		{"no teeth", []Example{mouth(.2, dark), toothless}, 1, 1, 1},
+		{"no teeth", []Example{mouth(.2, dark), toothless}, 0, 1, 1},
 		{"apart", []Example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
 		{"tilted", []Example{mouth(.2, dark), tilted(.4), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
 		{"always tilted", []Example{tilted(.19), tilted(.21), tilted(.2)}, 1, 1, 1},
@@ -418,6 +419,9 @@ func TestBest(t *testing.T) {
 	grimaces, all := &Person{Most: .25}, []Example{mouth(.08, dark), tilted(.2), mouth(.09, dark)}
 	if grimaces.FindBest(pointers(all), make([]bool, len(all))); grimaces.best != nil {
 		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.Shown.Gap())
+	}
+	if grimaces.FindBest([]*Example{&toothless}, []bool{false}); grimaces.best != nil {
+		t.Error("the best example shows no teeth")
 	}
 	closed := someLips(0)
 	frame := drawLips(&closed, lipColour)

@@ -138,7 +138,7 @@ const (
 	toothSoft   = .025
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
 	toothRound  = .15 // by how much it is shorter at its sides, as a share
-	toothGroove = .1  // by how much it is darker between two teeth
+	toothGroove = .2  // by how much it is darker between two teeth
 	shadowHigh  = .03 // height of the shadow of the upper lip
 	shadowDark  = .45 // its darkness at the lip
 	cornerDark  = .6  // darkness in the corners of the mouth
@@ -215,12 +215,13 @@ type lender struct {
 	end     float32 // depth at which its inside ends
 }
 
-// upperTeeth returns the depth at which the upper teeth of an open mouth end, and whether the lower ones are apart from them: then it is dark
-// there.
-func (e *Example) upperTeeth() (end float32, apart bool) {
+// upperTeeth returns whether the upper teeth of an open mouth are seen, the depth at which they end, and whether the lower ones are apart from
+// them: then it is dark there.
+func (e *Example) upperTeeth() (seen bool, end float32, apart bool) {
 	const columns, rows = 9, 17
 	m := &e.Shown.Lips
-	brightest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
+	dullest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
+	brightest := dullest
 	least := float32(1) // share of the brightest above it
 	for i := range rows {
 		depth := teethTo * float32(i) / (rows - 1)
@@ -233,8 +234,8 @@ func (e *Example) upperTeeth() (end float32, apart bool) {
 		}
 		brightest = max(brightest, luma)
 		if share := luma / brightest; share <= least {
-			end, least = depth, share
+			seen, end, least = brightest > dullest, depth, share
 		}
 	}
-	return end, least < behindTeeth
+	return seen, end, least < behindTeeth
 }
