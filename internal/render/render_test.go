@@ -181,6 +181,7 @@ func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 // renderBy renders a job with options, and compares it with its estimate.
 func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Options) (string, Result, error) {
 	t.Helper()
+	r = keepReads(r)
 	output, told, err := renderOnly(t, r, video, audio, options)
 	dir := t.TempDir()
 	compareEstimate(t, r, Job{Video: video, Audio: audio, Scratch: dir, Options: options}, told, err)
@@ -239,7 +240,7 @@ func numbers(t testing.TB, path string) (source, painted []int, info *medium.Inf
 
 func TestRenderKeepsFramesInStep(t *testing.T) {
 	const rate = "25"
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered(rate, 60))
+	video := numbered(t, rate, 60)
 	for _, test := range []struct {
 		name, seconds string
 		frames        int
@@ -251,7 +252,7 @@ func TestRenderKeepsFramesInStep(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", test.seconds))
+			output, err := render(t, inMemory(t, &numberer{}), video, tone(t, test.seconds))
 			if err != nil {
 				t.Fatal(err)
 			}

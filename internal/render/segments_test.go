@@ -28,6 +28,7 @@ func renderSegments(t *testing.T, r *Renderer, o order.Options, video string, se
 	for i, path := range audios {
 		j.Audios[string(rune('a'+i))] = path
 	}
+	r = keepReads(r)
 	told, err := r.Render(t.Context(), j, nil)
 	compareEstimate(t, r, j, told, err)
 	return j.Output, told, err
