@@ -48,17 +48,15 @@ type sampling struct {
 type colours struct{ matrix, primaries, transfer, rang string }
 
 // TestColours makes videos whose tags are a sample of all combinations, and checks the tags and the colours of their outputs.
-func TestColours(t *testing.T) {
-	for name, tools := range bothTools(t) {
-		t.Run(name, func(t *testing.T) { testColours(t, tools, 61) })
-	}
-}
+func TestColours(t *testing.T) { testColours(t, bothTools(t), 61) }
 
 // TestColours_long is TestColours with all combinations of matrix, range, pixel format and output; primaries and transfer functions take turns.
-func TestColours_long(t *testing.T) { testColours(t, ffmpegtest.InstalledTools(t), 1) }
+func TestColours_long(t *testing.T) {
+	testColours(t, map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t)}, 1)
+}
 
-// testColours tries one of every combinations.
-func testColours(t *testing.T, tools *ffmpeg.Tools, every int) {
+// testColours tries one of every combinations with each of the tools.
+func testColours(t *testing.T, all map[string]*ffmpeg.Tools, every int) {
 	source, n := 0, 0
 	for _, matrix := range matrices {
 		for _, rang := range []string{"tv", "pc"} {
@@ -85,18 +83,20 @@ func testColours(t *testing.T, tools *ffmpeg.Tools, every int) {
 				}
 				t.Run(fmt.Sprint(source, c, format.name), func(t *testing.T) {
 					t.Parallel()
-					testColour(t, tools, c, format, tried)
+					source := filepath.Join(t.TempDir(), "in.mkv")
+					given := drawPatches(t, source, c, format)
+					for by, tools := range all {
+						t.Run(by, func(t *testing.T) { testColour(t, tools, source, given, c, tried) })
+					}
 				})
 			}
 		}
 	}
 }
 
-// testColour makes outputs of a video of patches.
-func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, outs []order.Output) {
+// testColour makes outputs of a video of patches, whose colours are given.
+func testColour(t *testing.T, tools *ffmpeg.Tools, source string, given [][3]float64, c colours, outs []order.Output) {
 	dir := t.TempDir()
-	source := filepath.Join(dir, "in.mkv")
-	given := drawPatches(t, source, c, format)
 	refused := slices.Contains([]string{"bt2020c", "chroma-derived-c", "smpte2085"}, c.matrix) || c.matrix == "ictcp" && (c.transfer != "smpte2084" || c.primaries != "bt2020") ||
 		c.matrix == "chroma-derived-nc" && c.primaries != "bt709" && c.primaries != "bt2020"
 	info, err := tools.Probe(t.Context(), source)
@@ -160,12 +160,12 @@ func TestToSDR(t *testing.T) {
 		{"PQ darker than SDR", "bt2020nc", "bt2020", "smpte2084", "max-cll=60,30", sdrWhite},
 		{"HLG", "bt2020nc", "bt2020", "arib-std-b67", "", hdrBright},
 	} {
-		for by, tools := range bothTools(t) {
-			t.Run(c.name+" "+by, func(t *testing.T) {
-				t.Parallel()
-				source, made := filepath.Join(t.TempDir(), "in.mkv"), filepath.Join(t.TempDir(), "out.mp4")
-				drawn, rec := colours{c.matrix, c.primaries, c.transfer, "tv"}, colours{"bt2020nc", "bt2020", c.transfer, "tv"}
-				given := drawPatches(t, source, drawn, ten, "-c:v", "libx265", "-x265-params", strings.TrimSuffix("log-level=error:lossless=1:"+c.display, ":"))
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			source, made := filepath.Join(t.TempDir(), "in.mkv"), filepath.Join(t.TempDir(), "out.mp4")
+			drawn, rec := colours{c.matrix, c.primaries, c.transfer, "tv"}, colours{"bt2020nc", "bt2020", c.transfer, "tv"}
+			given := drawPatches(t, source, drawn, ten, "-c:v", "libx265", "-x265-params", strings.TrimSuffix("log-level=error:lossless=1:"+c.display, ":"))
+			for by, tools := range bothTools(t) {
 				info, err := tools.Probe(t.Context(), source)
 				if err != nil {
 					t.Fatal(err)
@@ -173,12 +173,12 @@ func TestToSDR(t *testing.T) {
 				encodeAll(t, tools, info.Video, order.Output{Quality: order.High}, decodeAll(t, tools, info, patchFrames), made)
 				got := shownAll(t, []string{made})[0]
 				mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
-				t.Logf("the mean error is %.2f of 255", mean)
+				t.Logf("%s: the mean error is %.2f of 255", by, mean)
 				if want := (colours{"bt709", "bt709", "bt709", "tv"}); got.colours != want || !(mean < 1) {
-					t.Errorf("got %v, want %v, and an error below 1", got.colours, want)
+					t.Errorf("%s: got %v, want %v, and an error below 1", by, got.colours, want)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -188,7 +188,7 @@ func join(t *testing.T, filters [2]string, encoder ...string) string {
 	dir := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
-		if text, err := exec.Command("ffmpeg", append([]string{"-v", "error"}, args...)...).CombinedOutput(); err != nil {
+		if text, err := exec.Command(ffmpegtest.Quick(), append([]string{"-v", "error"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
@@ -318,7 +318,7 @@ func TestOddColours(t *testing.T) {
 		for tags, pixels := range map[string]string{"fcc:color_primaries=bt709:color_trc=bt709": "yuv444p", "bt2020nc:color_primaries=bt2020:color_trc=smpte2084": "yuv420p10le",
 			"bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67": "yuva444p10le"} {
 			path := filepath.Join(t.TempDir(), "in.mkv")
-			if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", fmt.Sprintf("color=gray:s=97x65:d=%g", patchFrames/25.),
+			if text, err := exec.Command(ffmpegtest.Quick(), "-v", "error", "-f", "lavfi", "-i", fmt.Sprintf("color=gray:s=97x65:d=%g", patchFrames/25.),
 				"-vf", "format="+pixels+",setparams=range=tv:colorspace="+tags, "-c:v", "ffv1", path).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
@@ -509,7 +509,7 @@ func shownAll(t *testing.T, paths []string) (all []shown) {
 	for i := range paths {
 		args = append(args, "-map", strconv.Itoa(i)+":v", "-frames:v", "1", "-f", "rawvideo", filepath.Join(dir, strconv.Itoa(i)))
 	}
-	text, err := exec.Command("ffmpeg", args...).CombinedOutput()
+	text, err := exec.Command(ffmpegtest.Quick(), args...).CombinedOutput()
 	inputs, _, _ := strings.Cut(string(text), "\nStream mapping:")
 	lines := streamLine.FindAllStringSubmatch(inputs, -1)
 	if err != nil || len(lines) != len(paths) {

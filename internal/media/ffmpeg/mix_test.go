@@ -50,7 +50,7 @@ func mix(t *testing.T, m ffmpeg.Mix) mixed {
 	}
 	info := probe(t, path)
 	n := info.Audio.Channels
-	raw, err := exec.Command("ffmpeg", "-v", "error", "-i", path, "-f", "s16le", "-c:a", "pcm_s16le", "-").Output()
+	raw, err := exec.Command(ffmpegtest.Quick(), "-v", "error", "-i", path, "-f", "s16le", "-c:a", "pcm_s16le", "-").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestTurned(t *testing.T) {
 	for i := range parts {
 		part := fmt.Sprintf("%d.mkv", i)
 		list += "file " + part + "\n"
-		run("ffmpeg", "-f", "lavfi", "-i", "color=gray:s=160x96:r=25,drawbox=w=80:h=48:c=white:t=fill", "-frames:v", fmt.Sprint(each), "-vf", "scale="+[]string{"160:96", "128:64"}[i%2]+",setsar=1",
+		run(ffmpegtest.Quick(), "-f", "lavfi", "-i", "color=gray:s=160x96:r=25,drawbox=w=80:h=48:c=white:t=fill", "-frames:v", fmt.Sprint(each), "-vf", "scale="+[]string{"160:96", "128:64"}[i%2]+",setsar=1",
 			"-c:v", "libx264", "-preset", "ultrafast", "-bf", "0", "-pix_fmt", "yuv420p", "-bsf:v", "dump_extra", part)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "list"), []byte(list), 0o600); err != nil {

@@ -16,6 +16,10 @@ import (
 // The folder is the first of PATH, so most tests run that ffmpeg.
 const quick = "LIPSYNC_QUICK_FFMPEG"
 
+// Quick returns the path of the quick ffmpeg, or only the name of the one in PATH if there is none. It makes clips and reads outputs, where it doesn't matter
+// what users have.
+func Quick() string { return filepath.Join(os.Getenv(quick), "ffmpeg") }
+
 // InstalledPath returns PATH without the folder of the quick ffmpeg. With it, a test runs the ffmpeg that users have.
 func InstalledPath() string {
 	folders := filepath.SplitList(os.Getenv("PATH"))
@@ -57,5 +61,5 @@ func QuickTools(t testing.TB) *ffmpeg.Tools {
 		t.Logf("%s isn't set: the ffmpeg of the image isn't tried", quick)
 		return nil
 	}
-	return toolsOf(t, filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"))
+	return toolsOf(t, Quick(), filepath.Join(folder, "ffprobe"))
 }
