@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/sharedtest"
 )
 
@@ -107,7 +106,6 @@ func (c pageSample) run(t *testing.T, folder, text, key string) (said string, er
 // TestConversation runs the calls of the README, and then those of the API guide. With a key they get an
 // output and send an upload. With a wrong key the calls of the README print the error and end.
 func TestConversation(t *testing.T) {
-	t.Setenv("PATH", ffmpegtest.InstalledPath()) // users run their own ffmpeg
 	data, folder := t.TempDir(), t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
 	if err := os.Symlink(fixtures.video, filepath.Join(folder, "talk.mp4")); err != nil {
