@@ -12,13 +12,20 @@ import (
 	"lipsync/internal/media/ffmpeg/medium"
 )
 
-// Of every sampleEvery frames of the first pass, the sampleFrames from sampleFirst on are a part of the sample. The first frames of a video are often
-// darker than the others.
+// Of every sampleEvery frames of the first pass, the sampleFrames from sampleFirst on are a part of the sample; after the second time, of every fourth
+// time. The first frames of a video are often darker than the others. Twice as many frames of every time gave 30 videos of 4 to 10 s the same crf in
+// the default quality, or one that differs by 1.
 const (
 	sampleEvery  = 50
 	sampleFirst  = 12
-	sampleFrames = 8
+	sampleFrames = 4
 )
+
+// inSample tells whether the frame with a number belongs to the sample.
+func inSample(n int) bool {
+	at, times := n%sampleEvery, n/sampleEvery
+	return at >= sampleFirst && at < sampleFirst+sampleFrames && (times < 2 || times%4 == 0)
+}
 
 // sample encodes some frames of the first pass, so that ffmpeg.CRFOf can tell how the output must be encoded.
 type sample struct {
@@ -48,7 +55,7 @@ func newSample(ctx context.Context, s Source) (*sample, error) {
 
 // add encodes the frame with a number if it belongs to the sample.
 func (s *sample) add(ctx context.Context, n int, frame []byte) (err error) {
-	if at := n % sampleEvery; s.sampled == nil || at < sampleFirst || at >= sampleFirst+sampleFrames {
+	if s.sampled == nil || !inSample(n) {
 		return nil
 	}
 	if s.encoder == nil {
