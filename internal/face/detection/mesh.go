@@ -143,7 +143,7 @@ func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	step := 1 / float32(m.side)
 	s, plane := pixels.NewSampler(frame, to.Scale()*step), m.side*m.side
 	pixel := geom.Similarity{A: step, X: step / 2, Y: step / 2} // from pixels to shares of the picture
-	s.Square(m.side, pixel.Then(to), input[:plane], input[plane:2*plane], input[2*plane:])
+	s.Square(image.Rect(0, 0, m.side, m.side), m.side, pixel.Then(to), input[:plane], input[plane:2*plane], input[2*plane:])
 }
 
 // face returns the face of the network's outputs.

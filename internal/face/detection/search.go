@@ -102,16 +102,32 @@ func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	const side, plane = eyes.Side, eyes.Side * eyes.Side
 	s := pixels.NewSampler(frame, to.Scale()/side)
 	at := geom.Similarity{A: 1. / side, X: .5 / side, Y: .5 / side}.Then(to)
-	s.Square(side, at, input[:plane], input[plane:2*plane], input[2*plane:])
-	for i := range plane {
-		q := at.Apply(geom.Point{X: float32(i % side), Y: float32(i / side)})
-		seen := image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect)
-		for k := i; k < len(input); k += plane {
-			if input[k] = 2*input[k] - 1; !seen {
-				input[k] = -1
-			}
+	area := seenPart(frame.Rect, at)
+	s.Square(pixels.Even(area), side, at, input[:plane], input[plane:2*plane], input[2*plane:])
+	for i := range input {
+		if input[i] = 2*input[i] - 1; !image.Pt(i%side, i%plane/side).In(area) {
+			input[i] = -1
 		}
 	}
+}
+
+// seenPart returns the part of the network's picture that shows the frame. at is the similarity to the frame from the picture's pixels, which is
+// turned by quarters.
+func seenPart(frame image.Rectangle, at geom.Similarity) image.Rectangle {
+	seen := func(x, y int) bool {
+		q := at.Apply(geom.Point{X: float32(x), Y: float32(y)})
+		return image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame)
+	}
+	var columns, rows image.Rectangle
+	for i := range eyes.Side {
+		if seen(i, eyes.Side/2) {
+			columns = columns.Union(image.Rect(i, 0, i+1, eyes.Side))
+		}
+		if seen(eyes.Side/2, i) {
+			rows = rows.Union(image.Rect(0, i, eyes.Side, i+1))
+		}
+	}
+	return columns.Intersect(rows)
 }
 
 // searched returns the boxes of faces that are more probable than a least probability, as shares of the network's picture.

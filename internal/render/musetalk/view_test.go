@@ -114,7 +114,7 @@ func boxOf(frame *image.YCbCr, to geom.Similarity) published {
 	pixel := geom.Similarity{A: 1. / eyes.Side, X: .5 / eyes.Side, Y: .5 / eyes.Side}
 	input, outputs := make([]float32, 3*plane), buffers(eyes.Mesh())
 	s := pixels.NewSampler(frame, to.Scale()*extent/eyes.Side)
-	s.Square(eyes.Side, pixel.Then(picture).Then(to), input[:plane], input[plane:2*plane], input[2*plane:])
+	s.Square(image.Rect(0, 0, eyes.Side, eyes.Side), eyes.Side, pixel.Then(picture).Then(to), input[:plane], input[plane:2*plane], input[2*plane:])
 	eyes.Mesh().Run(1, input, outputs...)
 	vertex := func(i int) geom.Point { return picture.Apply(geom.Point{X: outputs[0][3*i], Y: outputs[0][3*i+1]}) }
 	p := published{left: math.Inf(1), right: math.Inf(-1), nose: float64(vertex(195).Y+vertex(5).Y) / 2, chin: math.Inf(-1)}

@@ -17,11 +17,11 @@ func ToRGB(y, cb, cr float32) (r, g, b float32) {
 }
 
 // lumaInRGB returns what luma is in each of red, green and blue.
-func lumaInRGB(y float32) float32 { return (y - black) / lumaRange }
+func lumaInRGB(y float32) float32 { return (y - black) * (1. / lumaRange) }
 
 // chromaInRGB returns what chroma adds to red, green and blue.
 func chromaInRGB(cb, cr float32) (r, g, b float32) {
-	cb, cr = (cb-neutral)/chromaRange, (cr-neutral)/chromaRange
+	cb, cr = (cb-neutral)*(1./chromaRange), (cr-neutral)*(1./chromaRange)
 	return redByCr * cr, greenByCb*cb + greenByCr*cr, blueByCb * cb
 }
 

@@ -28,50 +28,49 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 		taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
 }
 
-// Square fills the planes of a square picture of side × side pixels with red, green and blue from 0 to 1. side is even. at is the similarity
-// to the frame from the picture, whose coordinates are pixels from the centre of the first one. Chroma is read once for each two by two
-// pixels: a frame has no more of it.
-func (s *Sampler) Square(side int, at geom.Similarity, red, green, blue []float32) {
-	inside := s.inside(side, at)
-	for y := range side {
-		row := red[y*side:][:side] // luma, at first
-		if inside {
-			s.lumaInside(row, at, y)
-			continue
+// Square fills an area of the planes of a square picture of side × side pixels with red, green and blue from 0 to 1. The area's edges are even. at
+// is the similarity to the frame from the picture, whose coordinates are pixels from the centre of the first one. Chroma is read once for each two by
+// two pixels: a frame has no more of it.
+func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red, green, blue []float32) {
+	place := func(x, y float32) geom.Point { return at.Apply(geom.Point{X: x, Y: y}) }
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		from, to, row := area.Min.X, area.Max.X, red[y*side:][:side] // luma, at first
+		for ; from < to && !s.inside(place(float32(from), float32(y))); from++ {
+			row[from] = s.Luma(place(float32(from), float32(y)))
 		}
-		for x := range row {
-			row[x] = s.Luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)}))
+		for ; from < to && !s.inside(place(float32(to-1), float32(y))); to-- {
+			row[to-1] = s.Luma(place(float32(to-1), float32(y)))
 		}
+		s.lumaInside(row[from:to], place(float32(from), float32(y)), at)
 	}
-	for y := 0; y < side; y += 2 {
-		for x := 0; x < side; x += 2 {
-			r, g, b := chromaInRGB(s.chroma(at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5})))
-			for _, i := range [4]int{y*side + x, y*side + x + 1, (y+1)*side + x, (y+1)*side + x + 1} {
-				v := lumaInRGB(red[i])
-				red[i], green[i], blue[i] = unit(v+r), unit(v+g), unit(v+b)
+	for y := area.Min.Y; y < area.Max.Y; y += 2 {
+		for x := area.Min.X; x < area.Max.X; x += 2 {
+			r, g, b := chromaInRGB(s.chroma(place(float32(x)+.5, float32(y)+.5)))
+			least, most := -min(r, g, b), 1-max(r, g, b)
+			for i := y*side + x; i <= (y+1)*side+x; i += side {
+				reds, greens, blues := red[i:i+2], green[i:i+2], blue[i:i+2]
+				for k, v := range reds {
+					if v = lumaInRGB(v); v >= least && v <= most {
+						reds[k], greens[k], blues[k] = v+r, v+g, v+b
+					} else {
+						reds[k], greens[k], blues[k] = unit(v+r), unit(v+g), unit(v+b)
+					}
+				}
 			}
 		}
 	}
 }
 
-// inside tells whether all taps of a square lie inside the frame.
-func (s *Sampler) inside(side int, at geom.Similarity) bool {
-	last, reach := float32(side-1), s.between*float32(s.taps)/2+1
-	for _, corner := range []geom.Point{{}, {X: last}, {Y: last}, {X: last, Y: last}} {
-		q := at.Apply(corner)
-		x, y := q.X-s.left, q.Y-s.top
-		if !(x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach) {
-			return false
-		}
-	}
-	return true
+// inside tells whether all taps of a pixel at a place lie inside the frame.
+func (s *Sampler) inside(q geom.Point) bool {
+	x, y, reach := q.X-s.left, q.Y-s.top, s.between*float32(s.taps)/2+1
+	return x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach
 }
 
-// lumaInside fills a row of a square with luma, all of whose taps lie inside the frame. It counts in whole numbers: places in 65536ths of a
-// pixel, and shares of pixels in 256ths.
-func (s *Sampler) lumaInside(row []float32, at geom.Similarity, y int) {
+// lumaInside fills a part of a row of a square with luma, all of whose taps lie inside the frame. start is the place of the first pixel. It counts in
+// whole numbers: places in 65536ths of a pixel, and shares of pixels in 256ths.
+func (s *Sampler) lumaInside(row []float32, start geom.Point, at geom.Similarity) {
 	const one, shift, mask = 1 << 16, 8, 1<<8 - 1
-	start := at.Apply(geom.Point{Y: float32(y)})
 	acrossX, acrossY := int(at.A*one), int(at.B*one)
 	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shift))
 	clear(row)
