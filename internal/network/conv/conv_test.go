@@ -177,6 +177,38 @@ func TestConvolutions(t *testing.T) {
 	}
 }
 
+// numbers returns random numbers around 0.
+func numbers(random *rand.Rand, n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = random.Float32() - .5
+	}
+	return list
+}
+
+// TestMatrix compares rows with products by the definition, and with a slope below 0.
+func TestMatrix(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, size := range [][2]int{{1, 1}, {7, 6}, {40, 24}} {
+		inputs, outputs := size[0], size[1]
+		weights, biases := numbers(random, inputs*outputs), numbers(random, outputs)
+		m := NewMatrix(weights, biases, .25)
+		pitchIn, pitchOut := m.Pitches()
+		in, out := numbers(random, Block*pitchIn), make([]float32, Block*pitchOut)
+		m.Multiply(out, in)
+		compare(t, fmt.Sprint(size), out, newImage(1, Block, pitchOut).set(func(_, y, c int) float64 {
+			if c >= outputs {
+				return 0
+			}
+			sum := float64(biases[c])
+			for k := range inputs {
+				sum += float64(in[y*pitchIn+k]) * float64(weights[k*outputs+c])
+			}
+			return max(sum, 0) + .25*min(sum, 0)
+		}))
+	}
+}
+
 // TestSizes compares layers that change the size of a picture with the definition.
 func TestSizes(t *testing.T) {
 	d := draw(8)

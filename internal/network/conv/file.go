@@ -298,13 +298,16 @@ func (r *reader) panels(c *convolution, inputs, channels, pitch int) error {
 	for i, w := range numbers[:inputs*outputs] {
 		input, output := i/outputs, i%outputs
 		row := input/channels*pitch + input%channels
-		c.weights[(output/lanes*c.depth+row)*lanes+output%lanes] = w
+		c.weights[inPanels(c.depth, row, output)] = w
 	}
 	copy(c.bias, numbers[inputs*outputs:][:outputs])
 	copy(c.slopes, numbers[(inputs+1)*outputs:])
 	r.rest = max(r.rest, block*c.to.pitch())
 	return nil
 }
+
+// inPanels returns the index of a weight of a matrix among its panels. depth is the number of inputs of a panel.
+func inPanels(depth, input, output int) int { return (output/lanes*depth+input)*lanes + output%lanes }
 
 // take reads the next weights of the file.
 func (r *reader) take(n int) ([]float32, error) {

@@ -23,16 +23,8 @@ func TestPlain(t *testing.T) {
 	defer func() { vectors = true }()
 	t.Run("convolutions", TestConvolutions)
 	t.Run("part", TestPart)
+	t.Run("matrix", TestMatrix)
 	t.Run("at once", TestAtOnce)
-}
-
-// numbers returns random numbers around 0.
-func numbers(random *rand.Rand, n int) []float32 {
-	list := make([]float32, n)
-	for i := range list {
-		list[i] = random.Float32() - .5
-	}
-	return list
 }
 
 // near checks that the kernel in assembly has written what the one in Go has.

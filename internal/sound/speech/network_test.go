@@ -4,8 +4,9 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
-	"slices"
 	"testing"
+
+	"lipsync/internal/network/half"
 )
 
 // golden holds 96 hops of inputs, drawn at random, and the outputs that training
@@ -67,33 +68,18 @@ func TestNetworkInPieces(t *testing.T) {
 // TestWeights checks that the file holds what the networks read, no more and no
 // less, and only small numbers.
 func TestWeights(t *testing.T) {
-	count := 0
-	for _, l := range slices.Concat(articulationNetworks()...) {
-		numbers := l.biases
-		for _, tap := range l.taps {
-			numbers = append(numbers[:len(numbers):len(numbers)], tap.Data...)
-		}
-		count += len(numbers)
-		for _, v := range numbers {
-			if !(math.Abs(float64(v)) < 100) {
-				t.Errorf("a weight is %g", v)
-			}
+	numbers := make([]float32, len(articulationWeights)/2)
+	half.Decode(numbers, articulationWeights)
+	for _, v := range numbers {
+		if !(math.Abs(float64(v)) < 100) {
+			t.Errorf("a weight is %g", v)
 		}
 	}
-	if got, want := len(articulationWeights), 2*count; got != want {
-		t.Errorf("got %d bytes, want %d", got, want)
-	}
-}
-
-func TestHalf(t *testing.T) {
-	for _, c := range []struct {
-		bits uint16
-		want float64
-	}{
-		{0x0000, 0}, {0x3c00, 1}, {0xbc00, -1}, {0x3e00, 1.5}, {0x7bff, 65504}, {0x0400, 0x1p-14}, {0x0001, 0x1p-24}, {0x83ff, -1023 * 0x1p-24},
-	} {
-		if got := float64(half(c.bits)); got != c.want {
-			t.Errorf("%#04x: got %g, want %g", c.bits, got, c.want)
+	newNetworks(articulationWeights)
+	defer func() {
+		if recover() == nil {
+			t.Error("the networks don't read the last weight")
 		}
-	}
+	}()
+	newNetworks(articulationWeights[:len(articulationWeights)-2])
 }
