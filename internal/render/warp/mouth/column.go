@@ -67,8 +67,8 @@ func aside(m *Lips, w Shape, s, x float32) float32 {
 	return most * smoothstep(1-(abs(s)-1)*w.Width/2/(asideReach*(1+w.far)))
 }
 
-// at returns the cell at y.
-func (c *column) at(y float32) (out cell) {
+// at sets a cell to the one at y: all of it, in its place, since a copy of what was just written waits for memory.
+func (c *column) at(y float32, out *cell) {
 	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
 	out.jump, out.below, out.open, out.shut, out.seam = c.jump, y-c.lower, c.lower-c.upper, c.shut, c.seamAt(y)
 	switch {
@@ -79,7 +79,6 @@ func (c *column) at(y float32) (out cell) {
 	default:
 		out.dy = (interpolate(y, c.to, c.from) - y) * c.fade
 	}
-	return out
 }
 
 // seamAt returns how dark the line between closed lips makes the place at y, 0 to 1.

@@ -129,7 +129,7 @@ func newField(m *Lips, to Shape, within region) *field {
 	for y := range f.height {
 		row := f.cells[y*f.width:][:f.width]
 		for x := range row {
-			row[x] = columns[x].at(f.top + float32(y)/fieldScale)
+			columns[x].at(f.top+float32(y)/fieldScale, &row[x])
 		}
 	}
 	return f
