@@ -44,7 +44,7 @@ func (s *Speech) Articulation(next func(Articulation)) error {
 	if len(spoken) > 0 {
 		if v := s.newVoice(spoken, features); v.loud >= silent {
 			input := func(k int, x *[inputs]float32) { v.input(x, features.at(spoken.hop(k))) }
-			run(articulationNetworks(), spoken.count(), input, func(k int, y *[outputs]float32) {
+			articulationNetworks().run(spoken.count(), input, func(k int, y *[outputs]float32) {
 				rest(spoken.hop(k))
 				smoothed.add(compose(y))
 				passed++
@@ -124,10 +124,10 @@ const inertia, settling = 2.5, 3
 // measures of anticipatory labial coarticulation", 1992).
 const protrusion = 3
 
-// compose returns the articulation of y, the logits of the networks. Their opening is that of a mouth
+// compose returns the articulation of the outputs of the networks. Their opening is that of a mouth
 // that isn't closed, so closure and silence are taken off here. In silence no lip lies at the teeth either.
 func compose(y *[outputs]float32) Articulation {
-	a := Articulation{logistic(y[0]), logistic(y[1]), logistic(y[2]), logistic(y[3]), logistic(y[4]), logistic(y[5])}
+	a := Articulation{y[0], y[1], y[2], y[3], y[4], y[5]}
 	a.Opening *= (1 - a.Closure) * (1 - a.Silence)
 	a.Labiodental *= 1 - a.Silence
 	return a

@@ -2,6 +2,7 @@ package speech
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"sync"
 
@@ -10,11 +11,12 @@ import (
 )
 
 // A network is a convolution over five hops; then residual convolutions, each over three hops that
-// are one of dilations apart; then one over a single hop for the outputs. Rectifiers follow all except
+// are one of dilations apart; then one over a single hop for the outputs and the phones. Rectifiers follow all except
 // the last.
 const (
 	inputs  = bands + 1
 	outputs = 6
+	phones  = 60                            // that a network tells apart
 	reach   = 2 + 1 + 2 + 4 + 8 + 4 + 2 + 1 // hops to either side that an output depends on: 240 ms
 	piece   = 512                           // hops that are computed at a time, so that memory is bounded
 )
@@ -25,16 +27,22 @@ var dilations = [...]int{1, 2, 4, 8, 4, 2, 1}
 // an m.
 var channels = [...]int{112, 80}
 
-// articulationWeights holds half-precision floats, little-endian: for each layer of each network its
-// weights, by tap, input and output, and then its biases. training/train.py writes them.
+// articulationWeights holds half-precision floats, little-endian: the outputs that each phone asks for; then for each layer of each network its
+// weights, by tap, input and output, and its biases. training/train.py writes them.
 //
 //go:embed articulation.bin
 var articulationWeights []byte
 
+// networks are those whose mean tells the articulation.
+type networks struct {
+	asked [phones][outputs]float32 // by each phone
+	all   []network
+}
+
 // A network is its layers, the one that gets the inputs first.
 type network []layer
 
-var articulationNetworks = sync.OnceValue(func() []network { return newNetworks(articulationWeights) })
+var articulationNetworks = sync.OnceValue(func() *networks { return newNetworks(articulationWeights) })
 
 // layer is a convolution along time.
 type layer struct {
@@ -44,7 +52,8 @@ type layer struct {
 }
 
 // newNetworks reads the networks from weights.
-func newNetworks(weights []byte) (networks []network) {
+func newNetworks(weights []byte) *networks {
+	n := &networks{}
 	next := func(n int) []float32 {
 		out := make([]float32, n)
 		half.Decode(out, weights[:2*n])
@@ -55,14 +64,17 @@ func newNetworks(weights []byte) (networks []network) {
 		m := conv.NewMatrix(next(taps*in*out), next(out), slope)
 		return layer{m, taps, in, dilation}
 	}
-	for _, n := range channels {
-		net := network{newLayer(5, inputs, n, 1, 0)}
-		for _, d := range dilations {
-			net = append(net, newLayer(3, n, n, d, 0))
-		}
-		networks = append(networks, append(net, newLayer(1, n, outputs, 1, 1)))
+	for i := range n.asked {
+		n.asked[i] = [outputs]float32(next(outputs))
 	}
-	return networks
+	for _, size := range channels {
+		net := network{newLayer(5, inputs, size, 1, 0)}
+		for _, d := range dilations {
+			net = append(net, newLayer(3, size, size, d, 0))
+		}
+		n.all = append(n.all, append(net, newLayer(1, size, outputs+phones, 1, 1)))
+	}
+	return n
 }
 
 // apply returns the convolution of x, which has one row for each of some hops. Beyond the first and the last row x is zero. The result lies in to.
@@ -90,11 +102,10 @@ type rows struct {
 
 func (r rows) row(i int) []float32 { return r.numbers[i*r.pitch:][:r.pitch] }
 
-// run computes the mean of the networks' logits for n hops. It calls input
-// to fill the inputs of each hop, and output with the outputs of each hop.
-func run(networks []network, n int, input func(hop int, x *[inputs]float32), output func(hop int, y *[outputs]float32)) {
+// run computes the outputs for n hops. It calls input to fill the inputs of each hop, and output with the outputs of each hop, from 0 to 1.
+func (s *networks) run(n int, input func(hop int, x *[inputs]float32), output func(hop int, y *[outputs]float32)) {
 	most := min(n, piece+2*reach)
-	x, mean, between := make([]float32, most*inputs), make([][outputs]float32, most), newBuffers(most)
+	x, mean, between := make([]float32, most*inputs), make([][outputs + phones]float32, most), newBuffers(most)
 	for start := 0; start < n; start += piece {
 		end := min(start+piece, n)
 		from, to := max(start-reach, 0), min(end+reach, n)
@@ -103,18 +114,43 @@ func run(networks []network, n int, input func(hop int, x *[inputs]float32), out
 			input(from+i, (*[inputs]float32)(x.row(i)))
 		}
 		clear(mean)
-		for _, net := range networks {
+		for _, net := range s.all {
 			logits := net.logits(x, between)
 			for i := range mean {
-				for k, v := range logits.row(i)[:outputs] {
-					mean[i][k] += v / float32(len(networks))
+				for k, v := range logits.row(i)[:len(mean[i])] {
+					mean[i][k] += v / float32(len(s.all))
 				}
 			}
 		}
 		for i := start; i < end; i++ {
-			output(i, &mean[i-from])
+			y := s.mix(&mean[i-from])
+			output(i, &y)
 		}
 	}
+}
+
+// unsure is the least and, taken from 1, the most for which phones ask.
+const unsure = 1e-3
+
+// mix returns the outputs of one hop. They are half those that the networks say themselves, and half those for which the phones ask that
+// the networks name: either alone takes more n for an m.
+func (s *networks) mix(logits *[outputs + phones]float32) (y [outputs]float32) {
+	said, named := logits[:outputs], logits[outputs:]
+	most := slices.Max(named)
+	var asked [outputs]float64
+	var sum float64
+	for i, v := range named {
+		p := math.Exp(float64(v - most))
+		sum += p
+		for k, a := range s.asked[i] {
+			asked[k] += p * float64(a)
+		}
+	}
+	for k := range y {
+		p := min(max(asked[k]/sum, unsure), 1-unsure)
+		y[k] = logistic((said[k] + float32(math.Log(p/(1-p)))) / 2)
+	}
+	return y
 }
 
 // buffers holds what the layers of a network pass on, for any of them.
@@ -122,11 +158,11 @@ type buffers struct{ h, y, taps []float32 }
 
 func newBuffers(hops int) buffers {
 	widest := slices.Max(channels[:])
-	size := (hops + conv.Block) * widest // the last block may not be full
+	size := (hops + conv.Block) * max(widest, outputs+phones) // the last block may not be full
 	return buffers{make([]float32, size), make([]float32, size), make([]float32, conv.Block*5*max(inputs, widest))}
 }
 
-// logits returns the network's outputs for the hops of x, before the logistic function. They lie in b.
+// logits returns the network's logits of the outputs and of the phones for the hops of x. They lie in b.
 func (net network) logits(x rows, b buffers) rows {
 	last := len(net) - 1
 	h := net[0].apply(x, b.h, b.taps)

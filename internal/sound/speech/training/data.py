@@ -26,8 +26,8 @@ FESTIVAL = [  # name, voice, language of the phones, language of the text, sente
 FLITE = [("slt", 420), ("awb", 420), ("kal16", 200), ("rms", 140)]
 ESPEAK = [  # voice, language of the text, sentences
     ("en-us", "en", 450), ("en-gb", "en", 250), ("en-gb-scotland", "en", 80), ("en-gb-x-rp", "en", 80), ("en-gb-x-gbclan", "en", 60),
-    ("en-029", "en", 60), ("de", "de", 120), ("es", "es", 80), ("it", "it", 60), ("pl", "pl", 90), ("fr-fr", "it", 80), ("nl", "de", 60),
-    ("sv", "de", 50), ("pt-br", "pt", 60), ("bg", "bg", 60), ("eo", "eo", 40)]
+    ("en-029", "en", 60), ("de", "de", 120), ("es", "es", 80), ("it", "it", 60), ("pl", "pl", 90), ("fr-fr", "fr", 160), ("nl", "nl", 60),
+    ("sv", "sv", 80), ("hu", "de", 40), ("tr", "de", 40), ("pt-br", "pt", 60), ("bg", "bg", 60), ("eo", "eo", 40)]
 ESPEAK_LATE = .005  # seconds; espeak-ng reports phones 0 to 10 ms late
 
 

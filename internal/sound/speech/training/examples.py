@@ -48,7 +48,7 @@ class Batches:
 
     def draw(self):
         """-> power, targets, phones, how much each hop counts"""
-        power, y, counts = torch.full((ITEMS, HOPS, features.BANDS), features.FLOOR), torch.zeros(ITEMS, HOPS, 7), torch.full((ITEMS, HOPS), .3)
+        power, y, counts = torch.full((ITEMS, HOPS, features.BANDS), features.FLOOR), torch.zeros(ITEMS, HOPS, features.TARGETS), torch.full((ITEMS, HOPS), .3)
         said = torch.full((ITEMS, HOPS), phones.CLASSES.index(phones.SILENCE))
         y[..., SILENCE] = 1
         for b, i in enumerate(self.rng.choice(len(self.all), ITEMS, p=self.weights)):

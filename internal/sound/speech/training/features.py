@@ -12,6 +12,7 @@ import phones
 
 RATE, WINDOW, HOP, FFT, BANDS, FLOOR = 16000, 400, 160, 512, 40, 1e-9
 INPUTS, OUTPUTS = BANDS + 1, len(phones.COLUMNS)
+TARGETS = OUTPUTS + 2
 
 
 def _bank():
@@ -49,13 +50,13 @@ def normalise(power):
 
 
 def targets(sounds, hops, stretch=1.0):
-    """-> (hops, OUTPUTS + 1): the articulation, smoothed as lips move, and how easily the sound is taken for one of the lips"""
+    """-> (hops, TARGETS): the articulation, smoothed as lips move; how easily the sound is taken for one of the lips, and whether for one of spread lips"""
     steps = hops * 5 + 4  # of 2 ms
-    t, y = np.arange(steps) * .002 - .004, np.zeros((steps, OUTPUTS + 1))
+    t, y = np.arange(steps) * .002 - .004, np.zeros((steps, TARGETS))
     y[:, OUTPUTS - 1] = 1  # silence
     for start, end, name in sounds:
-        y[(t >= start * stretch) & (t < end * stretch)] = (*phones.ARTICULATION[name], phones.LIKE_LIPS.get(name, 0))
-    smooth = [gaussian_filter1d(y[:, i], s) for i, s in enumerate((10, 4, 8, 13, 13, 5, 3))]
+        y[(t >= start * stretch) & (t < end * stretch)] = (*phones.ARTICULATION[name], phones.LIKE_LIPS.get(name, 0), name in phones.LIKE_SPREAD)
+    smooth = [gaussian_filter1d(y[:, i], s) for i, s in enumerate((10, 4, 8, 13, 13, 5, 3, 3))]
     smooth[0] *= 1 - smooth[1]
     return np.stack(smooth, 1)[2:2 + hops * 5:5].astype(np.float32)
 

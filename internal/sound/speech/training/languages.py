@@ -48,7 +48,7 @@ def sounds_of(name, voice):
         end, sound = phones.longest(name), phones.sampa(name, voice)
         if sound:
             out += phones.DIPHTHONGS.get(sound, [sound])
-        name = name[max(end, 1):]
+        name = name[max(end, 1):].lstrip("0123456789")  # variants of the sound
     return out
 
 
@@ -96,18 +96,18 @@ def prompts(reader):
 
 
 def main(folder):
-    speakers = {f"people-{language}": (language, voice, list(pictures(language))) for language, voice in PICTURES.items()}
+    speakers = {f"people-{language}": (f"people-{language}", language, voice, list(pictures(language))) for language, voice in PICTURES.items()}
     for language, voice in TALKS.items():
         for fish in ("small", "big"):
-            speakers[f"people-{language}-{fish}"] = language, voice, list(talks(language, "font_" + fish))
+            speakers[f"people-{language}-{fish}"] = f"people-{language}-{fish}", language, voice, list(talks(language, "font_" + fish))
     for reader, voice in READS.items():
-        speakers[f"people-{reader[:2]}-prompts"] = reader[:2], voice, list(prompts(reader))
+        speakers[f"people-{reader[:2]}-prompts"] = "people-" + reader.split("_")[-1], reader[:2], voice, list(prompts(reader))  # one reads in two languages
     with multiprocessing.Pool() as pool:
-        for speaker, (language, voice, lines) in speakers.items():
-            lines = lines[::max(1, len(lines) // MOST)][:MOST]
+        for name, (speaker, language, voice, lines) in speakers.items():
+            lines = [lines[i * len(lines) // MOST] for i in range(MOST)] if len(lines) > MOST else lines
             said = [u for u in pool.map(utterance, [(speaker, language, voice, *line) for line in lines], chunksize=4) if u]
-            pickle.dump(said, open(Path(folder, speaker + ".pkl"), "wb"))
-            print(f"{speaker:16} {len(said):3} of {len(lines):3} lines, {sum(len(u['samples']) for u in said) / RATE / 60:4.1f} minutes", flush=True)
+            pickle.dump(said, open(Path(folder, name + ".pkl"), "wb"))
+            print(f"{name:16} {len(said):3} of {len(lines):3} lines, {sum(len(u['samples']) for u in said) / RATE / 60:4.1f} minutes", flush=True)
 
 
 if __name__ == "__main__":

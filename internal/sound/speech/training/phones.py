@@ -45,6 +45,7 @@ CLOSED = {"m", "b", "p"}
 TEETH = {"f", "v"}  # P is the approximant of Finnish and Hindi: neither teeth nor not
 NASALS = {"n", "n^", "N"}  # sound like m, with open lips
 LIKE_LIPS = dict.fromkeys(NASALS, 1) | dict.fromkeys(("d", "t", "g", "k"), .5)  # sounds that differ from m, b and p in their place only, and how much that matters
+LIKE_SPREAD = {"y", "Y", "2", "9"}  # sounds that differ from a spread one, or one that isn't round, in their rounding only
 OPEN_VOWELS = {"a", "A", "&", "0", "V", "O", "E", "e", "a~", "E~"}
 ROUNDED = {name for name, a in ARTICULATION.items() if a[3] == 1}
 SPREAD = {name for name, a in ARTICULATION.items() if a[4] == 1}
@@ -62,7 +63,8 @@ SAMPA = {name: name for name in ARTICULATION} | {name: name for name in DIPHTHON
     "z;": "Z", "I2": "I", "ae": "E", "@2": "@", "a#": "V", "oe": "9", "y:": "y", "Y:": "Y", "&:": "&", "i\"": "1", "u\"": "u",
     "@-": "@", "V\"": "V", "e#": "e", "o#": "o", "E2": "E", "O2": "O", "w#": "w", "G": "g", "L": "l^"}
 
-UNROUNDED = {"pl", "ro", "ru"}  # voices of espeak-ng whose y is [ɨ]
+OWN = {  # what a name means in some voices of espeak-ng only
+    "y": {"pl": "1", "ro": "1", "ru": "1", "pt-br": "I"}, "8": {"nl": "Y", "sv": "Y"}}
 
 FESTIVAL = {
     "it": {"JJ": "n^", "L": "l^", "ng": "N", "nf": "M", "SS": "S", "LL": "l^", "tts": "ts", "ddz": "dz", "ttS": "tS", "ddZ": "dZ"},
@@ -96,7 +98,7 @@ def espeak(name, voice):
 def sampa(name, voice):
     """-> the sound of a name of espeak-ng, None if it has none"""
     name = name[:longest(name)]
-    return "1" if name == "y" and voice in UNROUNDED else SAMPA.get(name)
+    return OWN.get(name, {}).get(voice) or SAMPA.get(name)
 
 
 def festival(name, language):

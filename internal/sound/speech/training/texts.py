@@ -1,4 +1,4 @@
-"""Sentences to speak, from Debian's fortune cookies; and some of languages that have none."""
+"""Sentences to speak: of Debian's fortune cookies, of its talking fish, and some of languages that have neither."""
 import glob, random, re
 
 FOLDER = "/usr/share/games/fortunes/"
@@ -6,6 +6,7 @@ FILES = {
     "en": ["*"], "de": ["de/*"], "es": ["es/*"], "it": ["it/*", "formiche", "definizioni", "leggi"], "pl": ["pl/*"], "ru": ["ru/*"],
     "cs": ["cs/*", "cz/*"], "bg": ["bg/*"], "pt": ["brasil"], "eo": ["eo/*"],
 }
+TALKS = "/usr/share/games/fillets-ng/script/*/dialogs_%s.lua"  # of the game Fish Fillets
 FINNISH = """Hyvää huomenta, mitä teille kuuluu tänään? Minun äitini paistaa omenapiirakkaa vanhassa puutalossa. Poika meni metsään poimimaan mustikoita.
 Pieni lammas makaa pellolla ja vanha mies puhuu puhelimeen. Ostin kaupasta maitoa, perunoita, voita ja tuoretta leipää. Kevään ensimmäinen päivä oli kaunis ja lämmin.
 Pappa ja mummo asuvat pienessä kylässä meren rannalla. Huomenna menemme yhdessä kaupunkiin katsomaan uutta elokuvaa. Lapset leikkivät pihalla koko pitkän päivän.
@@ -43,18 +44,25 @@ def _fortunes(patterns):
     return text
 
 
+def _talks(language):
+    texts = [open(path, encoding="utf8", errors="replace").read() for path in sorted(glob.glob(TALKS % language))]
+    return " ".join(line.replace("\\", "") for text in texts for line in re.findall(r'dialogStr\("((?:[^"\\]|\\.)+)"\)', text))
+
+
 def load():
     """-> {language: shuffled sentences}"""
     out = {}
     for language, patterns in FILES.items():
         out[language] = sentences(_fortunes(patterns))
+    for language in ("fr", "nl", "sv"):
+        out[language] = sentences(_talks(language))
     out["en"] = [s for s in out["en"] if s.isascii()]
     for language, text in (("fi", FINNISH), ("hi", HINDI), ("te", TELUGU)):
         out[language] = sentences(text, 2, 20)
     for language, s in out.items():
         random.Random(language).shuffle(s)
         if not s:
-            raise SystemExit(f"texts.py: no sentences in {language}: are Debian's fortunes installed?")
+            raise SystemExit(f"texts.py: no sentences in {language}: are Debian's fortunes and fillets-ng-data installed?")
     return out
 
 

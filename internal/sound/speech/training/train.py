@@ -16,17 +16,18 @@ import decide, features, network
 from examples import HOPS, STOPS, Batches, examples, silent
 
 HERE = Path(__file__).resolve().parent.parent
-OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE, LIKE_LIPS = range(7)
+OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE, LIKE_LIPS, LIKE_SPREAD = range(8)
 NAMES = .15  # what the names of the phones count in the loss
 
 
 def loss(logits, y, counts):
     target = y[..., :6]
-    positive, weight = torch.tensor([1, 4, 3, 2, 1, 1.0]), torch.tensor([2, 2, 2.5, 1, 1, .7])
+    positive, weight = torch.tensor([1, 4, 3, 2, 1, 1.0]), torch.tensor([2, 2, 2.5, 2, 1, .7])
     each = F.binary_cross_entropy_with_logits(logits, target, pos_weight=positive, reduction="none") * weight
     hard = torch.ones_like(each)
     hard[..., CLOSURE] += 3 * y[..., LIKE_LIPS] + 2 * y[..., LABIODENTAL]  # n is not m, d is not b, nor is v
     hard[..., LABIODENTAL] += 2 * y[..., CLOSURE]
+    hard[..., [ROUNDING, SPREAD]] += 3 * y[..., LIKE_SPREAD, None]  # y is not i
     opening = features.compose(torch.sigmoid(logits))[..., OPENING]
     error = (opening - target[..., OPENING]) ** 2 * (1 + 2 * target[..., CLOSURE])
     return (((each * hard).sum(-1) / 6 + 4 * error) * counts).sum() / counts.sum()
@@ -117,7 +118,7 @@ def main():
     surer = decide.decide(networks, [u for name in STOPS for u in pickle.load(open(a.folder / (name + ".pkl"), "rb"))])
     print("added to the logits of closure and labiodental:", *surer)
     for layers in networks:
-        layers[-1][1][[CLOSURE, LABIODENTAL]] += torch.tensor(surer).half()
+        layers[-1][1][[CLOSURE, LABIODENTAL]] += 2 * torch.tensor(surer).half()  # half of it counts
     network.save(networks, a.out)
     if a.out == p.get_default("out"):
         golden(networks, HERE / "testdata" / "network.bin")
