@@ -33,7 +33,7 @@ type answer struct {
 	written []byte
 }
 
-// ask returns the answer to a call, and asks only once if ctx goes on.
+// ask returns the answer to a call. It asks only once, unless ctx ends meanwhile.
 func (k keeping) ask(ctx context.Context, call string, ask func() answer) answer {
 	if kept, ok := k.kept.Load(call); ok {
 		return kept.(answer)

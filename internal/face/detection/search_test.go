@@ -81,3 +81,33 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestFillSearch fills the network's picture from a frame of one colour, turned by each quarter. What shows the frame has the colour, and the rest is
+// black, whatever the picture held before.
+func TestFillSearch(t *testing.T) {
+	frame := image.NewYCbCr(image.Rect(6, 2, 6+301, 2+170), image.YCbCrSubsampleRatio420)
+	for i := range frame.Y {
+		frame.Y[i] = 235 // white
+	}
+	for i := range frame.Cb {
+		frame.Cb[i], frame.Cr[i] = 128, 128
+	}
+	input := make([]float32, 3*eyes.Side*eyes.Side)
+	for quarters := range 4 {
+		to := framed(frame.Rect, quarters)
+		for i := range input {
+			input[i] = float32(math.NaN())
+		}
+		fillSearch(input, frame, to)
+		for i, got := range input {
+			q := to.Apply(geom.Point{X: (float32(i%eyes.Side) + .5) / eyes.Side, Y: (float32(i/eyes.Side%eyes.Side) + .5) / eyes.Side})
+			want := float32(-1)
+			if image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect) {
+				want = 1
+			}
+			if !(math.Abs(float64(got-want)) < .01) {
+				t.Fatalf("turned by %d quarters, number %d: got %g, want %g", quarters, i, got, want)
+			}
+		}
+	}
+}

@@ -162,21 +162,24 @@ func TestToSDR(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			source, made := filepath.Join(t.TempDir(), "in.mkv"), filepath.Join(t.TempDir(), "out.mp4")
+			source := filepath.Join(t.TempDir(), "in.mkv")
 			drawn, rec := colours{c.matrix, c.primaries, c.transfer, "tv"}, colours{"bt2020nc", "bt2020", c.transfer, "tv"}
 			given := drawPatches(t, source, drawn, ten, "-c:v", "libx265", "-x265-params", strings.TrimSuffix("log-level=error:lossless=1:"+c.display, ":"))
 			for by, tools := range bothTools(t) {
-				info, err := tools.Probe(t.Context(), source)
-				if err != nil {
-					t.Fatal(err)
-				}
-				encodeAll(t, tools, info.Video, order.Output{Quality: order.High}, decodeAll(t, tools, info, patchFrames), made)
-				got := shownAll(t, []string{made})[0]
-				mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
-				t.Logf("%s: the mean error is %.2f of 255", by, mean)
-				if want := (colours{"bt709", "bt709", "bt709", "tv"}); got.colours != want || !(mean < 1) {
-					t.Errorf("%s: got %v, want %v, and an error below 1", by, got.colours, want)
-				}
+				t.Run(by, func(t *testing.T) {
+					made := filepath.Join(t.TempDir(), "out.mp4")
+					info, err := tools.Probe(t.Context(), source)
+					if err != nil {
+						t.Fatal(err)
+					}
+					encodeAll(t, tools, info.Video, order.Output{Quality: order.High}, decodeAll(t, tools, info, patchFrames), made)
+					got := shownAll(t, []string{made})[0]
+					mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
+					t.Logf("the mean error is %.2f of 255", mean)
+					if want := (colours{"bt709", "bt709", "bt709", "tv"}); got.colours != want || !(mean < 1) {
+						t.Errorf("got %v, want %v, and an error below 1", got.colours, want)
+					}
+				})
 			}
 		})
 	}

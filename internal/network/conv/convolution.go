@@ -16,15 +16,15 @@ type source interface {
 	matrix(r *run, h *hand, y, rows int) (numbers []float32, pitch int)
 }
 
-// block is the number of pixels that a kernel multiplies at once.
-const block = 12
+// Block is the number of pixels, or of rows of a Matrix, that a kernel multiplies at once.
+const Block = 12
 
 // most is the number of pixels for which a convolution makes a matrix at once, unless one row has more.
-const most = 24 * block
+const most = 24 * Block
 
 // together returns how many rows of a tensor a core computes at once: few pixels are left over by the blocks of that many rows.
 func (t *tensor) together() int {
-	if t.width%block == 0 {
+	if t.width%Block == 0 {
 		return 1
 	}
 	return max(1, min(t.height, most/(t.width+1)))
@@ -59,16 +59,16 @@ func (c *convolution) multiply(r *run, h *hand, y, pixels int, numbers []float32
 	if c.add != nil {
 		add, p.addPitch, p.addPanels = r.tensors[c.add.row(y):], c.add.pitch(), c.add.pitch()/lanes
 	}
-	for i := 0; i < pixels; i += block {
-		p.in, p.out, p.pixels = numbers[i*pitch:], out[i*p.outPitch:], min(block, pixels-i)
+	for i := 0; i < pixels; i += Block {
+		p.in, p.out, p.pixels = numbers[i*pitch:], out[i*p.outPitch:], min(Block, pixels-i)
 		if add != nil {
 			p.add = add[i*p.addPitch:]
 		}
-		if p.pixels < block {
+		if p.pixels < Block {
 			p.out = h.rest
 		}
 		p.run()
-		if p.pixels < block {
+		if p.pixels < Block {
 			copy(out[i*p.outPitch:], h.rest[:p.pixels*p.outPitch])
 		}
 	}

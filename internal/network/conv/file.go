@@ -91,7 +91,7 @@ func (r *reader) done() *Network {
 	// A block may read pixels after the last one that counts, and windows reach further by two.
 	after := 0
 	for _, t := range r.tensors {
-		after = max(after, (block+2)*t.pitch())
+		after = max(after, (Block+2)*t.pitch())
 	}
 	tensors, matrix, rest, side := arrange(r.tensors, r.lasts)+after, r.matrix, r.rest, r.network.side
 	n := &Network{side: side, layers: r.network.layers, outputs: r.network.outputs}
@@ -241,7 +241,7 @@ func (r *reader) windows(to *tensor, l record, from *tensor) (windows, error) {
 }
 
 // pixels returns how many pixels the matrix of a result needs, with those of a block that isn't full.
-func (r *reader) pixels(to *tensor) int { return roundUp(to.together()*(to.width+1), block) }
+func (r *reader) pixels(to *tensor) int { return roundUp(to.together()*(to.width+1), Block) }
 
 // convolution returns a convolution, sets the shape of its result, and reads its weights.
 func (r *reader) convolution(to *tensor, l record, from []*tensor) (_ layer, err error) {
@@ -293,17 +293,23 @@ func (r *reader) panels(c *convolution, inputs, channels, pitch int) error {
 	if err != nil {
 		return err
 	}
-	c.weights = make([]float32, c.depth*c.to.pitch())
-	c.bias, c.slopes = make([]float32, c.to.pitch()), make([]float32, c.to.pitch())
-	for i, w := range numbers[:inputs*outputs] {
-		input, output := i/outputs, i%outputs
-		row := input/channels*pitch + input%channels
-		c.weights[inPanels(c.depth, row, output)] = w
-	}
-	copy(c.bias, numbers[inputs*outputs:][:outputs])
-	copy(c.slopes, numbers[(inputs+1)*outputs:])
-	r.rest = max(r.rest, block*c.to.pitch())
+	weights, numbers := numbers[:inputs*outputs], numbers[inputs*outputs:]
+	c.weights, c.bias, c.slopes = panelsOf(c.depth, weights, numbers[:outputs], numbers[outputs:], func(input int) int { return input/channels*pitch + input%channels })
+	r.rest = max(r.rest, Block*c.to.pitch())
 	return nil
+}
+
+// panelsOf returns weights, which are by input and output, biases and slopes as a product of a depth takes them. row returns the row of an input.
+func panelsOf(depth int, weights, biases, slopes []float32, row func(input int) int) (w, b, s []float32) {
+	outputs := len(biases)
+	pitch := roundUp(outputs, lanes)
+	w, b, s = make([]float32, depth*pitch), make([]float32, pitch), make([]float32, pitch)
+	for i, v := range weights {
+		w[inPanels(depth, row(i/outputs), i%outputs)] = v
+	}
+	copy(b, biases)
+	copy(s, slopes)
+	return w, b, s
 }
 
 // inPanels returns the index of a weight of a matrix among its panels. depth is the number of inputs of a panel.

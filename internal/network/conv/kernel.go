@@ -6,7 +6,7 @@ type product struct {
 	inPitch, addPitch, outPitch         int // floats from one pixel to the next
 	depth                               int // floats of a pixel of in; a multiple of 4
 	panels, addPanels                   int // of lanes channels: of the result, and of what is added to the first of them
-	pixels                              int // that count, at most block; the slices have all
+	pixels                              int // that count, at most Block; the slices have all
 }
 
 // plain computes the product of the pixels that count, in Go.

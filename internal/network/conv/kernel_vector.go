@@ -8,11 +8,11 @@ func (p *product) run() {
 		return
 	}
 	// The kernel checks no bounds.
-	_ = p.in[(block-1)*p.inPitch+p.depth-1]
-	_ = p.out[(block-1)*p.outPitch+p.panels*lanes-1]
+	_ = p.in[(Block-1)*p.inPitch+p.depth-1]
+	_ = p.out[(Block-1)*p.outPitch+p.panels*lanes-1]
 	_, _, _ = p.weights[p.panels*lanes*p.depth-1], p.bias[p.panels*lanes-1], p.slopes[p.panels*lanes-1]
 	if p.addPanels > 0 {
-		_ = p.add[(block-1)*p.addPitch+p.addPanels*lanes-1]
+		_ = p.add[(Block-1)*p.addPitch+p.addPanels*lanes-1]
 	}
 	multiplyVectors(p)
 }

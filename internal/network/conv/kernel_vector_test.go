@@ -42,17 +42,17 @@ func TestMultiply(t *testing.T) {
 	needVectors(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
-		p := product{depth: 4 * (1 + random.IntN(20)), panels: 1 + random.IntN(5), pixels: block}
+		p := product{depth: 4 * (1 + random.IntN(20)), panels: 1 + random.IntN(5), pixels: Block}
 		p.inPitch, p.outPitch, p.addPitch = random.IntN(100), p.panels*lanes+random.IntN(9), p.panels*lanes+random.IntN(9)
 		p.addPanels = random.IntN(p.panels + 1)
-		p.in, p.weights = numbers(random, block*100+p.depth), numbers(random, p.panels*lanes*p.depth)
+		p.in, p.weights = numbers(random, Block*100+p.depth), numbers(random, p.panels*lanes*p.depth)
 		p.bias, p.slopes = numbers(random, p.panels*lanes), numbers(random, p.panels*lanes)
-		p.add = numbers(random, block*p.addPitch)
+		p.add = numbers(random, Block*p.addPitch)
 		if random.IntN(10) == 0 {
 			p.in[random.IntN(len(p.in))] = float32(math.NaN())
 			p.in[random.IntN(len(p.in))] = float32(math.Inf(1))
 		}
-		p.out = numbers(random, block*p.outPitch)
+		p.out = numbers(random, Block*p.outPitch)
 		want := p
 		want.out = append([]float32(nil), p.out...)
 		want.plain()

@@ -1,24 +1,15 @@
 package conv
 
-// Block is the number of rows that a Matrix multiplies at once.
-const Block = block
+import "slices"
 
 // Matrix multiplies rows of numbers, and adds biases. Any number of goroutines can use it at once.
 type Matrix struct{ product }
 
 // NewMatrix returns the matrix of weights, by input and output. What is below 0 in a result is multiplied by slope.
 func NewMatrix(weights, biases []float32, slope float32) *Matrix {
-	outputs := len(biases)
-	depth, pitch := roundUp(len(weights)/outputs, 4), roundUp(outputs, lanes)
-	m := &Matrix{product{depth: depth, panels: pitch / lanes, pixels: block, inPitch: depth, outPitch: pitch}}
-	m.weights, m.bias, m.slopes = make([]float32, depth*pitch), make([]float32, pitch), make([]float32, pitch)
-	for i, w := range weights {
-		m.weights[inPanels(depth, i/outputs, i%outputs)] = w
-	}
-	copy(m.bias, biases)
-	for i := range m.slopes {
-		m.slopes[i] = slope
-	}
+	depth, pitch := roundUp(len(weights)/len(biases), 4), roundUp(len(biases), lanes)
+	m := &Matrix{product{depth: depth, panels: pitch / lanes, pixels: Block, inPitch: depth, outPitch: pitch}}
+	m.weights, m.bias, m.slopes = panelsOf(depth, weights, biases, slices.Repeat([]float32{slope}, len(biases)), func(input int) int { return input })
 	return m
 }
 

@@ -38,8 +38,8 @@ func (s *scene) draw(track, frames int, head func(i int) facetest.Head) {
 // withTeeth draws the edges of upper teeth into the mouth of a drawn head.
 func withTeeth(f *image.YCbCr, h facetest.Head) *image.YCbCr {
 	const high = .035 // in distances of the pupils
-	pupils := h.Landmarks()
-	eyes := float64(geom.Distance(pupils[detection.LeftPupil], pupils[detection.RightPupil]))
+	at := h.Landmarks()
+	eyes := float64(geom.Distance(at[detection.LeftPupil], at[detection.RightPupil]))
 	inner := lipsOf(h).Inner
 	for k := 1; k < len(inner.Upper); k++ {
 		a, b := inner.Upper[k-1], inner.Upper[k]

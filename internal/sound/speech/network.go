@@ -33,7 +33,7 @@ var channels = [...]int{112, 80}
 //go:embed articulation.bin
 var articulationWeights []byte
 
-// networks are those whose mean tells the articulation.
+// networks tell the articulation together.
 type networks struct {
 	asked [phones][outputs]float32 // by each phone
 	all   []network
@@ -77,19 +77,21 @@ func newNetworks(weights []byte) *networks {
 	return n
 }
 
-// apply returns the convolution of x, which has one row for each of some hops. Beyond the first and the last row x is zero. The result lies in to.
-func (l *layer) apply(x rows, to, taps []float32) rows {
+// apply returns the convolution of x, which has one row for each hop. Beyond the first and the last row x is zero. The result lies in to, and
+// block is overwritten.
+func (l *layer) apply(x rows, to, block []float32) rows {
 	in, out := l.Pitches()
+	clear(block) // what is left between its rows must be finite
 	for i := 0; i < x.n; i += conv.Block {
 		for k := range conv.Block * l.taps {
-			tap := taps[k/l.taps*in+k%l.taps*l.channels:][:l.channels]
+			tap := block[k/l.taps*in+k%l.taps*l.channels:][:l.channels]
 			if row := i + k/l.taps + (k%l.taps-l.taps/2)*l.dilation; row >= 0 && row < x.n {
 				copy(tap, x.row(row))
 			} else {
 				clear(tap)
 			}
 		}
-		l.Multiply(to[i*out:], taps)
+		l.Multiply(to[i*out:], block)
 	}
 	return rows{to, x.n, out}
 }
@@ -105,7 +107,7 @@ func (r rows) row(i int) []float32 { return r.numbers[i*r.pitch:][:r.pitch] }
 // run computes the outputs for n hops. It calls input to fill the inputs of each hop, and output with the outputs of each hop, from 0 to 1.
 func (s *networks) run(n int, input func(hop int, x *[inputs]float32), output func(hop int, y *[outputs]float32)) {
 	most := min(n, piece+2*reach)
-	x, mean, between := make([]float32, most*inputs), make([][outputs + phones]float32, most), newBuffers(most)
+	x, mean, between := make([]float32, most*inputs), make([][outputs + phones]float32, most), s.newBuffers(most)
 	for start := 0; start < n; start += piece {
 		end := min(start+piece, n)
 		from, to := max(start-reach, 0), min(end+reach, n)
@@ -129,11 +131,11 @@ func (s *networks) run(n int, input func(hop int, x *[inputs]float32), output fu
 	}
 }
 
-// unsure is the least and, taken from 1, the most for which phones ask.
+// unsure is the smallest output that phones ask for; the largest is 1 − unsure.
 const unsure = 1e-3
 
-// mix returns the outputs of one hop. They are half those that the networks say themselves, and half those for which the phones ask that
-// the networks name: either alone takes more n for an m.
+// mix returns the outputs of one hop from the mean of the networks' logits. The logit of each output is the mean of the one that the networks say
+// and of the one that the phones ask for, weighted by their probabilities. Without the phones there are more false closures.
 func (s *networks) mix(logits *[outputs + phones]float32) (y [outputs]float32) {
 	said, named := logits[:outputs], logits[outputs:]
 	most := slices.Max(named)
@@ -154,22 +156,28 @@ func (s *networks) mix(logits *[outputs + phones]float32) (y [outputs]float32) {
 }
 
 // buffers holds what the layers of a network pass on, for any of them.
-type buffers struct{ h, y, taps []float32 }
+type buffers struct{ h, y, block []float32 }
 
-func newBuffers(hops int) buffers {
-	widest := slices.Max(channels[:])
-	size := (hops + conv.Block) * max(widest, outputs+phones) // the last block may not be full
-	return buffers{make([]float32, size), make([]float32, size), make([]float32, conv.Block*5*max(inputs, widest))}
+func (s *networks) newBuffers(hops int) buffers {
+	var widest, tapped int // largest pitches
+	for _, net := range s.all {
+		for _, l := range net {
+			in, out := l.Pitches()
+			widest, tapped = max(widest, out), max(tapped, in)
+		}
+	}
+	size := (hops + conv.Block) * widest // the last block may not be full
+	return buffers{make([]float32, size), make([]float32, size), make([]float32, conv.Block*tapped)}
 }
 
 // logits returns the network's logits of the outputs and of the phones for the hops of x. They lie in b.
 func (net network) logits(x rows, b buffers) rows {
 	last := len(net) - 1
-	h := net[0].apply(x, b.h, b.taps)
+	h := net[0].apply(x, b.h, b.block)
 	for _, l := range net[1:last] {
-		for i, v := range l.apply(h, b.y, b.taps).numbers[:h.n*h.pitch] {
+		for i, v := range l.apply(h, b.y, b.block).numbers[:h.n*h.pitch] {
 			h.numbers[i] += v
 		}
 	}
-	return net[last].apply(h, b.y, b.taps)
+	return net[last].apply(h, b.y, b.block)
 }

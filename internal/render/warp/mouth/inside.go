@@ -220,8 +220,7 @@ type lender struct {
 func (e *Example) upperTeeth() (seen bool, end float32, apart bool) {
 	const columns, rows = 9, 17
 	m := &e.Shown.Lips
-	dullest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
-	brightest := dullest
+	brightest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
 	least := float32(1) // share of the brightest above it
 	for i := range rows {
 		depth := teethTo * float32(i) / (rows - 1)
@@ -232,9 +231,14 @@ func (e *Example) upperTeeth() (seen bool, end float32, apart bool) {
 			upper += min(lipEdge, (lower-upper)/2)
 			luma += max(pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: upper + (lower-upper)*depth}))-black, 1) / columns
 		}
-		brightest = max(brightest, luma)
+		if luma > brightest {
+			brightest = luma
+			if i <= rows/2 { // what is above is the shadow of the lip
+				seen, least = true, 1
+			}
+		}
 		if share := luma / brightest; share <= least {
-			seen, end, least = brightest > dullest, depth, share
+			end, least = depth, share
 		}
 	}
 	return seen, end, least < behindTeeth

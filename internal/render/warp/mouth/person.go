@@ -27,8 +27,8 @@ func (p *Person) Prepare(m order.Mask, all []*Example) {
 }
 
 // FindBest chooses the example that lends the inside of the mouth: one that is not blurred and shows the upper teeth, with the teeth apart if there
-// is any, and of these the one that shows most of what a straight, open mouth shows. Of clenched teeth only the upper ones are lent, since the lower ones would not go down
-// with the jaw. blurred tells which examples are blurred.
+// is any, and of these the one that shows most of what a straight, open mouth shows. Of clenched teeth only the upper ones are lent, since the lower
+// ones would not go down with the jaw. blurred tells which examples are blurred.
 func (p *Person) FindBest(all []*Example, blurred []bool) {
 	p.best = nil
 	tilts, widths := make([]float32, len(all)), make([]float32, len(all))

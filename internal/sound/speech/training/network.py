@@ -9,7 +9,7 @@ from phones import ARTICULATION, CLASSES
 
 SIZES = (112, 80)  # channels of the networks in ../articulation.bin
 FIRST, DILATIONS = 5, (1, 2, 4, 8, 4, 2, 1)
-ASKED = torch.tensor([ARTICULATION[name] for name in CLASSES]).half()  # the articulation that each phone asks for
+WANTED = torch.tensor([ARTICULATION[name] for name in CLASSES]).half()  # of each phone
 UNSURE = 1e-3  # no phones ask for a number nearer to 0 or 1
 
 
@@ -42,14 +42,16 @@ class Network(nn.Module):
 
 def save(networks, path):
     with open(path, "wb") as f:
-        f.write(ASKED.numpy().astype("<f2").tobytes())
+        f.write(WANTED.numpy().astype("<f2").tobytes())
         for weights, biases in (layer for layers in networks for layer in layers):
             f.write(weights.numpy().astype("<f2").tobytes() + biases.numpy().astype("<f2").tobytes())
 
 
 def load(path):
     """-> the layers of each network that save wrote"""
-    numbers, networks = torch.from_numpy(np.fromfile(path, "<f2").astype(np.float32))[ASKED.numel():], []
+    numbers, networks = torch.from_numpy(np.fromfile(path, "<f2").astype(np.float32)), []
+    wanted, numbers = numbers.tensor_split([WANTED.numel()])
+    assert wanted.equal(WANTED.float().flatten()), "phones.py changed since " + str(path)
     for n in SIZES:
         networks.append([])
         for taps, inputs, outputs in [(FIRST, INPUTS, n)] + [(3, n, n)] * len(DILATIONS) + [(1, n, OUTPUTS + len(CLASSES))]:
@@ -65,7 +67,7 @@ def run(networks, x):
     It is half that which the networks say, and half that which the phones ask for that they name.
     """
     said, named = (sum(logits(layers, x) for layers in networks) / len(networks)).tensor_split([OUTPUTS], -1)
-    asked = torch.softmax(named, -1) @ ASKED.float()
+    asked = torch.softmax(named, -1) @ WANTED.float()
     return torch.sigmoid((said + torch.logit(asked, UNSURE)) / 2)
 
 
