@@ -216,11 +216,12 @@ type lender struct {
 }
 
 // upperTeeth returns whether the upper teeth of an open mouth are seen, the depth at which they end, and whether the lower ones are apart from
-// them: then it is dark there.
+// them: then it is dark there. Teeth that lie under the darkest place are lower ones.
 func (e *Example) upperTeeth() (seen bool, end float32, apart bool) {
 	const columns, rows = 9, 17
 	m := &e.Shown.Lips
-	brightest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
+	dullest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
+	brightest := dullest
 	least := float32(1) // share of the brightest above it
 	for i := range rows {
 		depth := teethTo * float32(i) / (rows - 1)
@@ -231,14 +232,9 @@ func (e *Example) upperTeeth() (seen bool, end float32, apart bool) {
 			upper += min(lipEdge, (lower-upper)/2)
 			luma += max(pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: upper + (lower-upper)*depth}))-black, 1) / columns
 		}
-		if luma > brightest {
-			brightest = luma
-			if i <= rows/2 { // what is above is the shadow of the lip
-				seen, least = true, 1
-			}
-		}
+		brightest = max(brightest, luma)
 		if share := luma / brightest; share <= least {
-			end, least = depth, share
+			seen, end, least = brightest > dullest, depth, share
 		}
 	}
 	return seen, end, least < behindTeeth
