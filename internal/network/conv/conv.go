@@ -1,5 +1,6 @@
 // Package conv runs small convolution networks, without ONNX Runtime. It knows the layers of MediaPipe's networks of faces,
-// which package eyes has, and multiplies by a Matrix for others. One run takes memory of its own, on one core 1.4 MB for the mesh of a face, 2.9 MB for the search.
+// which package eyes has, and multiplies by a Matrix for others. One run takes memory of its own, on one core 1.4 MB for the mesh of a face,
+// 2.9 MB for the search.
 package conv
 
 import (

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-import data, phones
+import data, phones, texts
 from align import RATE, place
 from people import HASTY, SHORTEST, read
 
-STAMPS, FISH, PROMPTS = Path("/usr/share/tuxpaint/stamps"), Path("/usr/share/games/fillets-ng"), Path("/usr/share/asterisk/sounds")
+STAMPS, PROMPTS = Path("/usr/share/tuxpaint/stamps"), Path("/usr/share/asterisk/sounds")
 PICTURES = {"be": "be", "bg": "bg", "ca": "ca", "da": "da", "el": "el", "es": "es", "fr": "fr-fr", "ro": "ro", "ru": "ru"}  # the voice of espeak-ng for each
 TALKS = {"cs": "cs", "nl": "nl"}
 READS = {  # likewise, for each folder of a reader
@@ -77,10 +77,9 @@ def pictures(language):
 
 
 def talks(language, font):
-    for path in sorted(FISH.glob(f"script/*/dialogs_{language}.lua")):
-        lines = re.findall(rf'dialogId\("([^"]+)", "{font}",[^\n]*\n\s*dialogStr\("((?:[^"\\]|\\.)+)"\)', path.read_text(encoding="utf-8", errors="replace"))
-        for name, text in lines:
-            sound = FISH / "sound" / path.parent.name / language / (name + ".ogg")
+    for scene, script in texts.scripts(language):
+        for name, text in re.findall(rf'dialogId\("([^"]+)", "{font}",[^\n]*\n\s*' + texts.LINE, script):
+            sound = texts.FISH / "sound" / scene / language / (name + ".ogg")
             if sound.exists():
                 yield sound, text.replace("\\", "")
 

@@ -1,12 +1,14 @@
 """Sentences to speak: of Debian's fortune cookies, of its talking fish, and some of languages that have neither."""
 import glob, random, re
+from pathlib import Path
 
 FOLDER = "/usr/share/games/fortunes/"
 FILES = {
     "en": ["*"], "de": ["de/*"], "es": ["es/*"], "it": ["it/*", "formiche", "definizioni", "leggi"], "pl": ["pl/*"], "ru": ["ru/*"],
     "cs": ["cs/*", "cz/*"], "bg": ["bg/*"], "pt": ["brasil"], "eo": ["eo/*"],
 }
-TALKS = "/usr/share/games/fillets-ng/script/*/dialogs_%s.lua"  # of the game Fish Fillets
+FISH = Path("/usr/share/games/fillets-ng")  # the game Fish Fillets
+LINE = r'dialogStr\("((?:[^"\\]|\\.)+)"\)'  # of a fish, in a script
 FINNISH = """Hyvää huomenta, mitä teille kuuluu tänään? Minun äitini paistaa omenapiirakkaa vanhassa puutalossa. Poika meni metsään poimimaan mustikoita.
 Pieni lammas makaa pellolla ja vanha mies puhuu puhelimeen. Ostin kaupasta maitoa, perunoita, voita ja tuoretta leipää. Kevään ensimmäinen päivä oli kaunis ja lämmin.
 Pappa ja mummo asuvat pienessä kylässä meren rannalla. Huomenna menemme yhdessä kaupunkiin katsomaan uutta elokuvaa. Lapset leikkivät pihalla koko pitkän päivän.
@@ -44,9 +46,10 @@ def _fortunes(patterns):
     return text
 
 
-def _talks(language):
-    texts = [open(path, encoding="utf8", errors="replace").read() for path in sorted(glob.glob(TALKS % language))]
-    return " ".join(line.replace("\\", "") for text in texts for line in re.findall(r'dialogStr\("((?:[^"\\]|\\.)+)"\)', text))
+def scripts(language):
+    """-> scene and script of each talk of the fish"""
+    for path in sorted(FISH.glob(f"script/*/dialogs_{language}.lua")):
+        yield path.parent.name, path.read_text(encoding="utf-8", errors="replace")
 
 
 def load():
@@ -55,7 +58,7 @@ def load():
     for language, patterns in FILES.items():
         out[language] = sentences(_fortunes(patterns))
     for language in ("fr", "nl", "sv"):
-        out[language] = sentences(_talks(language))
+        out[language] = sentences(" ".join(line.replace("\\", "") for _, script in scripts(language) for line in re.findall(LINE, script)))
     out["en"] = [s for s in out["en"] if s.isascii()]
     for language, text in (("fi", FINNISH), ("hi", HINDI), ("te", TELUGU)):
         out[language] = sentences(text, 2, 20)
