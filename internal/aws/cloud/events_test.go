@@ -244,7 +244,7 @@ func TestLargeForm(t *testing.T) {
 		},
 		Body: strings.Repeat("x", gateway.MaxForm+1),
 	}
-	handler := gateway.Handler(rest.Base, d.open(t, cloud.Records, media.Kept, cloud.Generating, cloud.Sizes).API())
+	handler := gateway.Handler(rest.Base, d.open(t, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes).API())
 	answer, err := handler(t.Context(), form)
 	want := `{"error":"request body is larger than 4400000 bytes; send larger files by POST /v1/uploads"}` + "\n"
 	if err != nil || answer.StatusCode != 413 || answer.Body != want {

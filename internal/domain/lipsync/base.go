@@ -23,8 +23,8 @@ type Base struct {
 	Ports
 }
 
-// NewBase returns a Base with the defaults of what is missing. It returns an error if the values of the Config make no sense, or if a port is missing that
-// another one needs.
+// NewBase returns a Base with the defaults of what is missing. It returns an error if the values of the Config make no sense, or that names the ports that
+// are missing though the Config or another port needs them.
 func NewBase(c Config, p Ports) (*Base, error) {
 	numbers := map[string]int64{
 		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,
@@ -40,14 +40,8 @@ func NewBase(c Config, p Ports) (*Base, error) {
 	if slices.Contains(c.Engines, "") {
 		errs = append(errs, errors.New("an engine has no name"))
 	}
-	if p.EventBody == nil && (p.Poster != nil || p.Bus != nil) {
-		errs = append(errs, errors.New("events have no body"))
-	}
-	if p.Pool != nil && (p.Demand == nil || !c.Pooled) {
-		errs = append(errs, errors.New("a Pool needs Demand and Pooled"))
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if err := errors.Join(append(errs, p.fit(c)...)...); err != nil {
+		return nil, err
 	}
 	c.MaxVideo, c.MaxAudio = cmp.Or(c.MaxVideo, defaultMaxVideo), cmp.Or(c.MaxAudio, defaultMaxAudio)
 	c.Limits = c.Limits.complete()

@@ -72,16 +72,16 @@ type Config struct {
 	Pooled bool
 	// Workers is the number of workers of the process, or the most that the Pool has. If 0, it is not known.
 	Workers int
-	// SmallWorkers is the most workers that SmallPool has; 0 if there is none.
+	// SmallWorkers is the most workers that SmallPool has; 0 if there is no such pool.
 	SmallWorkers int
-	// NeuralWorkers is the most workers that NeuralPool has; 0 if there is none.
+	// NeuralWorkers is the most workers that NeuralPool has; 0 if there is no such pool.
 	NeuralWorkers int
 	// Duty says which requests workers of this process claim. Those that do only small ones give back what turns out large.
 	Duty Duty
 }
 
-// Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where
-// no call needs them: a function on AWS links only the adapters that it uses.
+// Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where neither the Config, another port nor
+// a call needs them: a function on AWS links only the adapters that it uses.
 type Ports struct {
 	Store   Store
 	Objects Objects
@@ -97,7 +97,7 @@ type Ports struct {
 	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
 	EventBody func(d Delivery, about Subject) ([]byte, error)
 	// Pool, SmallPool and NeuralPool are for Scale. Workers of the SmallPool claim only small requests. Those of the NeuralPool claim only
-	// neural ones, and then those of the Pool claim none of these. SmallPool and NeuralPool may be nil.
+	// neural ones, and then those of the Pool claim none of these. A process with a Pool has each pool of which the Config has workers.
 	Pool, SmallPool, NeuralPool Pool
 	Demand                      Demand // for Scale, and for workers of a Pool
 	// Log receives failures that no caller learns of; by default they are discarded.
@@ -113,9 +113,9 @@ type Ports struct {
 	Settled func() bool
 	// Trusted reports whether Now may decide what is deleted by its age, as clock.Doubt does on one machine; by default always.
 	Trusted func() bool
-	// Working returns since when this process has worked on each of its requests, and how many more wait to be worked on again after they waited
-	// for a server. By default each request that is held is worked on.
-	Working func() (since []time.Time, ready int)
+	// Working returns since when workers have worked on each of the requests that were claimed at the times held, and how many more wait to be worked on
+	// again after they waited for a server. By default each request that is held is worked on.
+	Working func(held []time.Time) (since []time.Time, ready int)
 	NewID   func() string // a new UUID; uuid.NewString by default
 	Random  io.Reader     // cryptographic randomness; rand.Reader by default
 }
@@ -141,6 +141,9 @@ func (p Ports) complete() Ports {
 	}
 	if p.Trusted == nil {
 		p.Trusted = func() bool { return true }
+	}
+	if p.Working == nil {
+		p.Working = func(held []time.Time) ([]time.Time, int) { return held, 0 }
 	}
 	if p.NewID == nil {
 		p.NewID = uuid.NewString

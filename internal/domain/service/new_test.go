@@ -9,12 +9,14 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/test/check"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestNew checks which configurations and ports are refused, and which defaults a service has.
 func TestNew(t *testing.T) {
 	body := func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return nil, errors.New("no body") }
-	p := &pool{}
+	_, objects := ports(t, lipsynctest.NewClock())
+	p, one, all := &pool{}, lipsync.Config{Pooled: true, Workers: 1}, lipsync.Config{Pooled: true, Workers: 1, SmallWorkers: 2, NeuralWorkers: 3}
 	for name, c := range map[string]struct {
 		config lipsync.Config
 		ports  lipsync.Ports
@@ -24,11 +26,19 @@ func TestNew(t *testing.T) {
 		"a negative rate":      {config: lipsync.Config{ReadRate: -1}, fails: "ReadRate is -1"},
 		"two faults":           {config: lipsync.Config{MaxVideo: -1, Limits: lipsync.Limits{Keys: -2}}, fails: "Limits.Keys is -2\nMaxVideo is -1"},
 		"an engine, no name":   {config: lipsync.Config{Engines: []string{"warp", ""}}, fails: "an engine has no name"},
-		"a bus, no body":       {ports: lipsync.Ports{Bus: &bus{}}, fails: "events have no body"},
-		"a bus and a body":     {ports: lipsync.Ports{Bus: &bus{}, EventBody: body}},
-		"a pool, no demand":    {config: lipsync.Config{Pooled: true}, ports: lipsync.Ports{Pool: p}, fails: "a Pool needs Demand and Pooled"},
-		"a pool, not used":     {ports: lipsync.Ports{Pool: p, Demand: p}, fails: "a Pool needs Demand and Pooled"},
-		"a pool and its needs": {config: lipsync.Config{Pooled: true}, ports: lipsync.Ports{Pool: p, Demand: p}},
+		"calls, no ports":      {config: lipsync.Config{GenerateRate: 1, ReadRate: 1}, fails: "GenerateRate needs Store\nGenerateRate needs Objects\nGenerateRate needs Queue\nReadRate needs Store"},
+		"webhooks, no ports":   {ports: lipsync.Ports{Poster: &receiver{}}, fails: "Poster needs Store\nPoster needs Objects\nPoster needs EventBody"},
+		"a bus, no body":       {ports: lipsync.Ports{Bus: &bus{}}, fails: "Bus needs Objects\nBus needs EventBody"},
+		"a bus and its needs":  {ports: lipsync.Ports{Bus: &bus{}, EventBody: body, Objects: objects}},
+		"a pool, no needs":     {config: lipsync.Config{Workers: 1}, ports: lipsync.Ports{Pool: p}, fails: "Pool needs Demand\nPool needs Pooled"},
+		"a pool and its needs": {config: one, ports: lipsync.Ports{Pool: p, Demand: p}},
+		"all pools":            {config: all, ports: lipsync.Ports{Pool: p, SmallPool: p, NeuralPool: p, Demand: p}},
+		"no pool, workers":     {config: all},
+		"no small pool":        {config: all, ports: lipsync.Ports{Pool: p, NeuralPool: p, Demand: p}, fails: "SmallWorkers is 2, but SmallPool is missing"},
+		"no neural pool":       {config: all, ports: lipsync.Ports{Pool: p, SmallPool: p, Demand: p}, fails: "NeuralWorkers is 3, but NeuralPool is missing"},
+		"no workers":           {config: lipsync.Config{Pooled: true}, ports: lipsync.Ports{Pool: p, Demand: p}, fails: "Pool is of no use: Workers is 0"},
+		"only runners":         {config: one, ports: lipsync.Ports{Pool: p, SmallPool: p, NeuralPool: p, Demand: p}, fails: "SmallPool is of no use: SmallWorkers is 0\nNeuralPool is of no use: NeuralWorkers is 0"},
+		"no runners":           {config: all, ports: lipsync.Ports{SmallPool: p, NeuralPool: p}, fails: "SmallPool needs Pool\nNeuralPool needs Pool"},
 	} {
 		_, err := service.New(c.config, c.ports)
 		if (err == nil) != (c.fails == "") || err != nil && err.Error() != c.fails {

@@ -107,10 +107,7 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	if own == 0 || ahead >= mostAhead {
 		return p
 	}
-	since, ready := heldSince(*line), 0
-	if s.Working != nil {
-		since, ready = s.Working()
-	}
+	since, ready := s.Working(heldSince(*line))
 	ends := append(endsOf(since, now, mean), make([]time.Duration, idle)...)
 	before := ahead - quick + ready
 	if free, known := s.free(r.Class, ends, before, mean, now.Sub(r.CreatedAt)); known {

@@ -55,7 +55,7 @@ func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePa
 // Expect starts a small worker for a small request that may come soon, unless one is starting or another process starts some. If it finds none, its
 // environment stays for a while, and the request's worker starts in it at once.
 func (s *Service) Expect(ctx context.Context) error {
-	if s.SmallPool == nil {
+	if s.SmallWorkers == 0 {
 		return nil
 	}
 	return s.await(ctx, time.Now(), func() error {
@@ -76,7 +76,7 @@ type round struct {
 func (s *Service) scale(ctx context.Context, patience time.Duration, r round) error {
 	end := time.Now().Add(patience)
 	var failed error
-	if s.SmallPool != nil && !r.sweep {
+	if s.SmallWorkers > 0 && !r.sweep {
 		var left, lacks bool
 		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx, 0); return err }
 		err := s.await(ctx, end, scale)
@@ -165,7 +165,7 @@ func (s *Service) scaleOnce(ctx context.Context, r round) (left bool, err error)
 		first = StartTime
 	}
 	free := false // to start workers of the SmallPool
-	if s.SmallPool != nil && r.sweep {
+	if s.SmallWorkers > 0 && r.sweep {
 		_, err := s.Demand.LockSmall(ctx, now, now.Add(smallLockTime))
 		free = err == nil
 	}
@@ -173,7 +173,7 @@ func (s *Service) scaleOnce(ctx context.Context, r round) (left bool, err error)
 	if err != nil {
 		return false, err
 	}
-	if n.late = r.late; r.sweep && s.SmallPool != nil {
+	if n.late = r.late; r.sweep && s.SmallWorkers > 0 {
 		if n.steady, err = s.Demand.Steady(ctx, n.small.running); err != nil {
 			return false, err
 		}
@@ -195,7 +195,7 @@ func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, 
 	for _, class := range lipsync.Classes() {
 		n.means[class] = cmp.Or(means[class], first)
 	}
-	if s.NeuralPool != nil {
+	if s.NeuralWorkers > 0 {
 		n.means[lipsync.Neural] /= time.Duration(lipsync.DoesNeural.AtOnce())
 	}
 	pools := []struct {
@@ -205,7 +205,7 @@ func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, 
 	errs := make([]error, len(pools))
 	var all sync.WaitGroup
 	for i, of := range pools {
-		if of.Pool != nil {
+		if of.most > 0 {
 			all.Go(func() { of.waiting, of.running, errs[i] = of.Count(ctx) })
 		}
 	}

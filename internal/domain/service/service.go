@@ -27,8 +27,7 @@ type (
 	batchService   = batches.Service
 )
 
-// New returns a service. It returns an error if the values of the Config make no sense, or if a port is missing that
-// another one needs.
+// New returns a service. Its errors are those of lipsync.NewBase.
 func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
 	b, err := lipsync.NewBase(c, p)
 	if err != nil {

@@ -111,15 +111,16 @@ func newWorld(p Plan) (_ *World, err error) {
 		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Foretell: w.messages.foretell, Watcher: w.ledger, Pool: w.fleet, Demand: w.store.Queue,
 		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
 	}
+	neural := 0
 	if p.Small.Most > 0 {
 		ports.SmallPool = w.small
 	}
 	if p.Neural.Share > 0 {
-		ports.NeuralPool = w.neural
+		ports.NeuralPool, neural = w.neural, p.Neural.Fleet.Instances
 	}
 	w.service, err = service.New(lipsync.Config{
 		Engines: []string{warp, wav2lip}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
-		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, NeuralWorkers: p.Neural.Fleet.Instances, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
+		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, NeuralWorkers: neural, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, ports)
 	w.messages.handle = sqs.Handler(w.service, func(int) {}, slog.New(slog.DiscardHandler))
 	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {
@@ -205,7 +206,7 @@ func brief(err error) string {
 
 // measurePoll returns the units that one read of a request takes.
 func measurePoll(ctx context.Context) (table.Count, error) {
-	w, err := newWorld(Plan{Accounts: 1})
+	w, err := newWorld(Plan{Accounts: 1, MaxWorkers: 1})
 	if err != nil {
 		return table.Count{}, err
 	}

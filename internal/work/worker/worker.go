@@ -109,9 +109,9 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	}
 }
 
-// Working returns since when Run has worked on each request, without the waits for servers, and the number of those that wait to be worked on
-// again.
-func (w *Worker) Working() (since []time.Time, ready int) {
+// Working is lipsync.Ports.Working: it returns since when Run has worked on each request, without the waits for servers, and the number of those that
+// wait to be worked on again.
+func (w *Worker) Working([]time.Time) (since []time.Time, ready int) {
 	if p := w.slots.Load(); p != nil {
 		return p.working()
 	}
