@@ -71,6 +71,7 @@ func (j *job) read(d *cloud.Deployment) {
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
 		secret:       settings.ProvenanceSecret.In(s),
 	}
+	d.Ports.RoomToWork = func(size int64) error { return disk.Room(j.scratch, 0, size) }
 	j.behindBroker(d)
 }
 
@@ -108,7 +109,6 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 			err = errors.Join(err, set.Close())
 		}
 	}()
-	deployment.Service.RoomToWork = func(size int64) error { return disk.Room(folder, 0, size) }
 	w := j.worker(deployment, renderer, folder)
 	w.Claimed = func() { renderer.begin() } // while media are fetched
 	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {

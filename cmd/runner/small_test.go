@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/invoke"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb/queue"
 )
@@ -45,6 +46,17 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 		t.Fatal(err)
 	}
 	return testFunction{&function{&j, d, program, log, log}, counts.Table.Queue}
+}
+
+// TestRoomToWork checks that a runner's service knows the disk of its scratch folder.
+func TestRoomToWork(t *testing.T) {
+	s := newFunction(t, newAccount(t), io.Discard).deployment.Service
+	if err := s.RoomToWork(1 << 60); failure.CodeOf(err) != failure.NoSpace {
+		t.Errorf("got %v for more than any disk has", err)
+	}
+	if err := s.RoomToWork(1); err != nil {
+		t.Error(err)
+	}
 }
 
 // invoke makes a recorded invocation of the function. It must fail with the reason unable, if that isn't nil.
