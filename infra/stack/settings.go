@@ -47,9 +47,6 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	for _, e := range settings.At(settings.Stack) {
 		s.InEffect[e.Line().Context()] = e.ContextValue(values)
 	}
-	for _, e := range settings.ForOneDeployment() {
-		delete(s.InEffect, e.Line().Context())
-	}
 	if settings.NVIDIAEncode.In(values) && settings.Image.In(values) == "cpu" {
 		return Settings{}, fmt.Errorf("%s is true, but %s is cpu", settings.NVIDIAEncode.Context(), settings.Image.Context())
 	}

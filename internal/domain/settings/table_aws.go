@@ -149,31 +149,26 @@ const (
 	aBus    = "the name of a bus, such as default, or an ARN such as arn:aws:events:us-east-1:123456789012:event-bus/main"
 )
 
-// Settings that hold for one deployment only.
+// These are keys of CDK's context that no operator sets. They hold for one deployment, and aren't kept with the stack: FirstDeploy is for deploy, the others
+// are for tests.
 var (
 	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
-		Name: "first-deploy", Where: Stack, Default: "false",
+		Name: "first-deploy", Where: Deployment, Default: "false",
 		Help: "Deploy without protection of data, so that AWS can remove a stack that it failed to make",
-		More: "`make deploy` sets it by itself.",
 	}})
 	Repository = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "repository", Where: Stack, Default: "..",
-		Help: "Path of this repository's root, for tests",
+		Name: "repository", Where: Deployment, Default: "..",
+		Help: "Path of this repository's root",
 	}})
 	FunctionsFolder = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "functions", Where: Stack, Default: "../dist/functions",
-		Help: "Path of the built functions, for tests",
+		Name: "functions", Where: Deployment, Default: "../dist/functions",
+		Help: "Path of the built functions",
 	}})
 	Architecture = add(Setting[string]{Kind: oneOf("arm64", "x86_64"), Row: Row{
-		Name: "architecture", Where: Stack, Default: "arm64",
-		Help: "Processor of the functions, arm64 or x86_64, for tests",
+		Name: "architecture", Where: Deployment, Default: "arm64",
+		Help: "Processor of the functions, arm64 or x86_64",
 	}})
 )
-
-// ForOneDeployment are the settings that hold for one deployment only, and aren't kept with the stack.
-func ForOneDeployment() []Entry {
-	return []Entry{FirstDeploy, Repository, FunctionsFolder, Architecture}
-}
 
 // The stack passes these settings to its functions and runners.
 var (
