@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/aws/cloud/jobs"
 	"lipsync/internal/aws/cloud/media"
 	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/pages"
 	"lipsync/internal/aws/cloud/posts"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
@@ -217,9 +218,9 @@ func variables(function string) []settings.Entry {
 	for _, add := range Parts(function) {
 		add(d)
 	}
-	all := append(d.Settings.Read(), settings.Name) // which all programs read
-	if function == "dashboard" {                    // which also reads those of its pages
-		all = append(all, settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL)
+	if function == "dashboard" { // whose pages have settings too
+		pages.Read(d.Settings)
 	}
+	all := append(d.Settings.Read(), settings.Name) // which all programs read
 	return slices.DeleteFunc(all, func(e settings.Entry) bool { return e.Line().Optional && e.Line().Where&settings.Stack == 0 })
 }

@@ -22,6 +22,21 @@ import (
 	"lipsync/internal/store/s3"
 )
 
+// Settings are the settings that only the dashboard has.
+type Settings struct {
+	public           *url.URL // scheme and host
+	signOut, issuer  *url.URL
+	client, secretID string
+}
+
+// Read reads the Settings.
+func Read(v *settings.Values) Settings {
+	return Settings{
+		public: settings.PublicURL.In(v), signOut: settings.SignOutURL.In(v), issuer: settings.Issuer.In(v),
+		client: settings.ClientID.In(v), secretID: settings.SecretARN.In(v),
+	}
+}
+
 // New returns the pages, for use behind API Gateway. The deployment must have Records and signed
 // media.
 func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
@@ -29,14 +44,11 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	if !ok {
 		return nil, errors.New("the dashboard needs media in a bucket")
 	}
-	public := settings.PublicURL.In(d.Settings) // scheme and host
-	signOut := settings.SignOutURL.In(d.Settings)
-	issuer, clientID := settings.Issuer.In(d.Settings), settings.ClientID.In(d.Settings)
-	secretID := settings.SecretARN.In(d.Settings)
+	s := Read(d.Settings)
 	if err := d.Settings.Err(); err != nil {
 		return nil, err
 	}
-	secret, err := readSecret(ctx, d.Config, secretID)
+	secret, err := readSecret(ctx, d.Config, s.secretID)
 	if err != nil {
 		return nil, err
 	}
@@ -44,20 +56,20 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := public.ResolveReference(&url.URL{Path: rest.Base + dashboard.Root})
-	signOut.RawQuery = url.Values{ // as Cognito reads it
-		"client_id": {clientID}, "logout_uri": {root.JoinPath("signed-out").String()},
+	root := s.public.ResolveReference(&url.URL{Path: rest.Base + dashboard.Root})
+	s.signOut.RawQuery = url.Values{ // as Cognito reads it
+		"client_id": {s.client}, "logout_uri": {root.JoinPath("signed-out").String()},
 	}.Encode()
 	signIn, err := openid.New(openid.Options{
-		Issuer: issuer.String(), Discovery: discovery(d.Config, issuer), ClientID: clientID,
-		ReturnURL: root.JoinPath("sign-in"), SignOutURL: signOut, Secret: secret, Now: d.Service.Now,
+		Issuer: s.issuer.String(), Discovery: discovery(d.Config, s.issuer), ClientID: s.client,
+		ReturnURL: root.JoinPath("sign-in"), SignOutURL: s.signOut, Secret: secret, Now: d.Service.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return dashboard.New(d.Service, dashboard.Options{
 		Log: d.Log, SignIn: signIn, Sessions: d.Table.Sessions, Secret: secret,
-		PublicURL: public, Prefix: rest.Base, Storage: storage, Document: rest.Document(),
+		PublicURL: s.public, Prefix: rest.Base, Storage: storage, Document: rest.Document(),
 	})
 }
 
