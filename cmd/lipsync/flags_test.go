@@ -21,7 +21,7 @@ func TestDefaults(t *testing.T) {
 	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {
 		t.Errorf("got limits of media %+v, want %+v", got, want)
 	}
-	got, want := c.Serve.Config(nil, 1).Limits, lipsync.DefaultLimits()
+	got, want := c.Serve.Config(lipsync.Config{}).Limits, lipsync.DefaultLimits()
 	want.Batches, want.Webhooks, want.Undelivered = 0, 0, 0 // no settings: 0 is the default
 	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour, Records: 365 * 24 * time.Hour}
 	if got != want {

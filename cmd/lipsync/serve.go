@@ -141,9 +141,9 @@ func (c *serveCommand) limits() render.Limits {
 // config returns what the service offers and allows. Requests may name the engines of the set.
 func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
 	names, err := s.Names(c.Engine)
-	config := c.Settings.Config(names, c.workers())
-	config.MaxFindings, config.MaxPieces = service.MostFindings, service.MostPieces
-	return config, err
+	return c.Settings.Config(lipsync.Config{
+		Engines: names, Workers: c.workers(), MaxFindings: service.MostFindings, MaxPieces: service.MostPieces,
+	}), err
 }
 
 // workers returns the number of requests to render at once.

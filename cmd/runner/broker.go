@@ -20,7 +20,7 @@ import (
 // behindBroker adds the records behind the broker, and the objects that its sessions reach. j.own has those that the runner itself reaches.
 func (j *job) behindBroker(d *cloud.Deployment) {
 	bucket := settings.Bucket.In(d.Settings)
-	j.records = broker.NewRecords(invoker(lambda.NewFromConfig(d.Config), settings.BrokerFunction.In(d.Settings)), d.Duty)
+	j.records = broker.NewRecords(invoker(lambda.NewFromConfig(d.Config), settings.BrokerFunction.In(d.Settings)), d.Own.Duty)
 	open := func(credentials aws.CredentialsProvider) lipsync.Objects {
 		config := d.Config.Copy()
 		config.Credentials = credentials

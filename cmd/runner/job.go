@@ -54,9 +54,9 @@ func (j *job) read(d *cloud.Deployment) {
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	cloud.Sizes(d)
-	d.Duty = settings.Duty.In(s)
+	d.Own.Duty = settings.Duty.In(s)
 	*j = job{
-		duty:    d.Duty,
+		duty:    d.Own.Duty,
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),
 		limits: render.Limits{

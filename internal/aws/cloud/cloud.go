@@ -29,18 +29,15 @@ import (
 // Deployment is the service on AWS with the parts that one program needs. Each part makes its
 // clients of AWS once.
 type Deployment struct {
-	Service *service.Service // made of what the parts added to the fields below
-	Wanted  operator.Settings
-	Engines []string
-	// Workers, SmallWorkers, NeuralWorkers and Duty are those of lipsync.Config.
-	Workers, SmallWorkers, NeuralWorkers int
-	Duty                                 lipsync.Duty
-	Ports                                lipsync.Ports
-	Settings                             *settings.Values
-	Metrics                              *emf.Metrics
-	Log                                  *slog.Logger
-	Config                               aws.Config      // of clients
-	Table                                *dynamodb.Store // nil without Records
+	Service  *service.Service // made of what the parts added to the fields below
+	Wanted   operator.Settings
+	Own      lipsync.Config // what isn't in Wanted
+	Ports    lipsync.Ports
+	Settings *settings.Values
+	Metrics  *emf.Metrics
+	Log      *slog.Logger
+	Config   aws.Config      // of clients
+	Table    *dynamodb.Store // nil without Records
 
 	MediaRole, Bucket string // "" without Leases
 
@@ -62,6 +59,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   config,
 		Settings: settings.Environment(getenv),
+		Own:      lipsync.Config{Pooled: true},
 	}
 	d.Metrics = emf.New(w, c.now, settings.Name.In(d.Settings))
 	d.Log.Info("start", "version", version.String())
@@ -72,10 +70,8 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 	if err := d.Settings.Err(); err != nil {
 		return nil, err
 	}
-	wanted := d.Wanted.Config(d.Engines, d.Workers)
-	wanted.Pooled, wanted.SmallWorkers, wanted.NeuralWorkers, wanted.Duty = true, d.SmallWorkers, d.NeuralWorkers, d.Duty
 	var err error
-	d.Service, err = service.New(wanted, d.Ports)
+	d.Service, err = service.New(d.Wanted.Config(d.Own), d.Ports)
 	return d, err
 }
 
@@ -90,7 +86,7 @@ func Records(d *Deployment) {
 func Broker(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
 	Pools(d)
-	d.Table.Queue.MostHeld = 2 * lipsync.MostHeld(d.Workers, d.SmallWorkers, d.NeuralWorkers)
+	d.Table.Queue.MostHeld = 2 * lipsync.MostHeld(d.Own.Workers, d.Own.SmallWorkers, d.Own.NeuralWorkers)
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
@@ -110,7 +106,7 @@ func Provenance(d *Deployment) {
 }
 
 // Engines adds the names of the engines that requests may name, the default first.
-func Engines(d *Deployment) { d.Engines = settings.Engines.In(d.Settings) }
+func Engines(d *Deployment) { d.Own.Engines = settings.Engines.In(d.Settings) }
 
 // Reading adds the rate of other calls.
 func Reading(d *Deployment) { d.Wanted.ReadRate = settings.ReadRate.In(d.Settings) }
@@ -128,7 +124,8 @@ func Limits(d *Deployment) {
 
 // Pools adds the largest numbers of the workers of each pool.
 func Pools(d *Deployment) {
-	d.Workers, d.SmallWorkers, d.NeuralWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallWorkers.In(d.Settings), settings.MaxNeuralWorkers.In(d.Settings)
+	d.Own.Workers, d.Own.SmallWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallWorkers.In(d.Settings)
+	d.Own.NeuralWorkers = settings.MaxNeuralWorkers.In(d.Settings)
 }
 
 // Workers adds what places in the queue need: Pools, and surveys that are used for two seconds. The

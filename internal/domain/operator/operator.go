@@ -26,14 +26,14 @@ type Settings struct {
 	RequireProvenance bool
 }
 
-// Config returns the config of a service that offers the engines, and has a number of workers.
-func (s Settings) Config(engines []string, workers int) lipsync.Config {
-	return lipsync.Config{
-		Engines: engines, Workers: workers, GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
-		MaxVideo: int64(s.MaxVideo), MaxAudio: int64(s.MaxAudio), RequireProvenance: s.RequireProvenance,
-		Limits: lipsync.Limits{
-			Open: s.MaxOpenRequests, Stored: int64(s.MaxStored), Keys: s.MaxKeys,
-			Keep: lipsync.Retention{Inputs: s.KeepInputs, Outputs: s.KeepOutputs, Findings: s.KeepFindings, Records: s.KeepRecords},
-		},
+// Config returns the config of a program with the settings: the rates, sizes, limits and retention, and whether provenance is required. The engines, the
+// workers and their duty, and the bounds of findings and pieces are the program's own.
+func (s Settings) Config(own lipsync.Config) lipsync.Config {
+	own.GenerateRate, own.ReadRate, own.MaxVideo, own.MaxAudio = s.GenerateRate, s.ReadRate, int64(s.MaxVideo), int64(s.MaxAudio)
+	own.RequireProvenance = s.RequireProvenance
+	own.Limits = lipsync.Limits{
+		Open: s.MaxOpenRequests, Stored: int64(s.MaxStored), Keys: s.MaxKeys,
+		Keep: lipsync.Retention{Inputs: s.KeepInputs, Outputs: s.KeepOutputs, Findings: s.KeepFindings, Records: s.KeepRecords},
 	}
+	return own
 }

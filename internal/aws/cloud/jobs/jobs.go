@@ -13,10 +13,10 @@ import (
 func Pool(d *cloud.Deployment) {
 	d.Ports.Pool = batch.New(d.Config, settings.JobQueue.In(d.Settings), settings.JobDefinition.In(d.Settings))
 	cloud.Pools(d)
-	if queue, definition := settings.NeuralQueue.In(d.Settings), settings.NeuralDefinition.In(d.Settings); d.NeuralWorkers > 0 {
+	if queue, definition := settings.NeuralQueue.In(d.Settings), settings.NeuralDefinition.In(d.Settings); d.Own.NeuralWorkers > 0 {
 		d.Ports.NeuralPool = batch.New(d.Config, queue, definition)
 	}
-	if function := settings.SmallFunction.In(d.Settings); d.SmallWorkers > 0 {
+	if function := settings.SmallFunction.In(d.Settings); d.Own.SmallWorkers > 0 {
 		d.Ports.SmallPool = invoke.New(d.Config, function, d.Table.Queue, d.Ports.Now)
 	}
 }
