@@ -41,7 +41,7 @@ func startAPI(b *testing.B) *api {
 		b.Fatal(err)
 	}
 	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, Settings: operator.Settings{GenerateRate: 1e9, ReadRate: 1e9, MaxOpenRequests: 1e9}}
-	renderer, err := command.open(b.Context(), 1, command.limits(), log)
+	renderer, err := command.open(b.Context(), 1, worker.Limits(command.Settings), log)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -72,8 +72,8 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 		Settings: operator.Settings{
 			GenerateRate: settings.GenerateRate.DefaultValue(), ReadRate: settings.ReadRate.DefaultValue(),
 			MaxVideo: settings.MaxVideo.DefaultValue(), MaxAudio: settings.MaxAudio.DefaultValue(),
+			MaxDuration: settings.MaxDuration.DefaultValue(), MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(), MaxGigapixels: settings.MaxGigapixels.DefaultValue(),
 		},
-		MaxDuration: settings.MaxDuration.DefaultValue(), MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(), MaxGigapixels: settings.MaxGigapixels.DefaultValue(),
 	}
 	ctx, stop := context.WithCancel(ctx)
 	clients := make(chan *client.Client, 1)

@@ -9,6 +9,7 @@ import (
 	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/work/worker"
 )
 
 // TestDefaults checks that the defaults of the table of settings are those of the packages with
@@ -18,7 +19,7 @@ func TestDefaults(t *testing.T) {
 	if _, err := kong.Must(&c, flags.Describe(nil), kong.Vars{"version": "v", "account": "a", "segment_options": flags.SegmentOptions()}).Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {
+	if got, want := worker.Limits(c.Serve.Settings), render.DefaultLimits(); got != want {
 		t.Errorf("got limits of media %+v, want %+v", got, want)
 	}
 	got, want := c.Serve.Config(lipsync.Config{}).Limits, lipsync.DefaultLimits()

@@ -22,9 +22,9 @@ const inPieces = "in-pieces"
 func serveInPieces(data string) error {
 	c := serveCommand{
 		renderFlags: renderFlags{Engine: "warp"}, Addr: "127.0.0.1:0", Workers: 1,
-		MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120, MaxGigapixels: 1,
 		Settings: operator.Settings{
 			GenerateRate: 100, ReadRate: 1000, MaxVideo: 1 << 30, MaxAudio: 1 << 30, KeepInputs: time.Hour, KeepOutputs: time.Hour,
+			MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120, MaxGigapixels: 1,
 		},
 		pieceTime: 200 * time.Millisecond,
 	}

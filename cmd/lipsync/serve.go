@@ -23,7 +23,6 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
-	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/work/worker"
 )
@@ -43,11 +42,7 @@ type serveCommand struct {
 	AllowPrivateNetworks  bool
 	PublicURL             *url.URL
 	CORSOrigins           []string `name:"cors-origins"`
-	MaxDuration           time.Duration
-	MaxSide               int
 	DiskReserve           settings.Size
-	MaxFPS                float64 `name:"max-fps"`
-	MaxGigapixels         float64
 	ProvenanceCertificate string
 	ProvenanceKey         string
 
@@ -133,11 +128,6 @@ func (c *serveCommand) base(address net.Addr) *url.URL {
 	return &url.URL{Scheme: "http", Host: reachable(address)}
 }
 
-// limits returns the limits of a request's media, except for their sizes in bytes.
-func (c *serveCommand) limits() render.Limits {
-	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS, Gigapixels: c.MaxGigapixels}
-}
-
 // config returns what the service offers and allows. Requests may name the engines of the set.
 func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
 	names, err := s.Names(c.Engine)
@@ -181,7 +171,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	if err := folder.StampNew(ctx); err != nil {
 		return err
 	}
-	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), c.limits(), log)
+	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), worker.Limits(c.Settings), log)
 	if err != nil {
 		return err
 	}

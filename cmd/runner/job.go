@@ -50,20 +50,17 @@ type job struct {
 // read reads the settings that only the runner has.
 func (j *job) read(d *cloud.Deployment) {
 	s := d.Settings
-	side := settings.MaxSide.In(s)
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
+	d.Wanted.MaxDuration, d.Wanted.MaxSide = settings.MaxDuration.In(s), settings.MaxSide.In(s)
+	d.Wanted.MaxFPS, d.Wanted.MaxGigapixels = settings.MaxFPS.In(s), settings.MaxGigapixels.In(s)
 	cloud.Provenance(d)
 	cloud.Sizes(d)
 	d.Own.Duty = settings.Duty.In(s)
 	*j = job{
-		duty:    d.Own.Duty,
-		scratch: settings.Scratch.In(s),
-		timeout: settings.JobTimeout.In(s),
-		limits: render.Limits{
-			Duration: settings.MaxDuration.In(s),
-			Width:    side, Height: side,
-			FPS: settings.MaxFPS.In(s), Gigapixels: settings.MaxGigapixels.In(s),
-		},
+		duty:         d.Own.Duty,
+		scratch:      settings.Scratch.In(s),
+		timeout:      settings.JobTimeout.In(s),
+		limits:       worker.Limits(d.Wanted),
 		models:       settings.Models.In(s),
 		library:      settings.ONNXRuntime.In(s),
 		providers:    settings.Providers.In(s),

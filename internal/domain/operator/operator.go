@@ -24,6 +24,10 @@ type Settings struct {
 	MaxVideo          settings.Size
 	MaxAudio          settings.Size
 	RequireProvenance bool
+	MaxDuration       time.Duration
+	MaxSide           int
+	MaxFPS            float64 `name:"max-fps"`
+	MaxGigapixels     float64
 }
 
 // Config returns the config of a program with the settings: the rates, sizes, limits and retention, and whether provenance is required. The engines, the
