@@ -28,7 +28,7 @@ const (
 	tiltUnit   = .05 // slope
 	askew      = .03 // slope: a difference that isn't seen
 	lopCost    = 20  // × squared difference of the openings of both halves of the mouth, less the usual one, ÷ farOpen: an open grimace
-	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse
+	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse; likewise for corners that hang just now: a grimace
 	moodFree   = .04 // canonical: a difference that isn't seen
 	moodUnit   = .03 // canonical
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
@@ -293,7 +293,8 @@ func (c *chooser) best(w *wanted) []candidate {
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
 			cost := p.misfit(w.shape, &e.Shown) + p.unlike(&w.own, &e.Shown, w.track.tilts[w.frame])
-			cost += c.dull[i] + moodCost*square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
+			mood := w.track.raised[w.frame]
+			cost += c.dull[i] + moodCost*(square(max(abs(e.track.raised[e.frame]-mood)-moodFree, 0)/moodUnit)+square(max(mood-e.Shown.Raised()-moodFree, 0)/moodUnit))
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}

@@ -162,6 +162,28 @@ func TestExpressionsCost(t *testing.T) {
 	}
 }
 
+// TestFrownsCost asks for open mouths. Those whose corners hang for a frame only, which the mood around them doesn't show, are not shown.
+func TestFrownsCost(t *testing.T) {
+	talker, wanted := talkingTrack(t, 100), make([]float32, 100)
+	for i := range wanted {
+		wanted[i] = .5
+		talker.change(t, i, func(o *mouth.Observation) {
+			o.Lips = someLips(.05)
+			if i%10 == 9 {
+				o.Lips = someLips(.15)
+				o.Left.Y, o.Right.Y = o.Left.Y+.15, o.Right.Y+.15
+			}
+		})
+	}
+	talker.person.tracks = []*track{talker}
+	check.Must(t, talker.person.summarise(fps))
+	for i, target := range planOpenings(t, talker, wanted) {
+		if target.example%10 == 9 {
+			t.Errorf("frame %d shows the frown of frame %d", i, target.example)
+		}
+	}
+}
+
 // TestStretchedLipsCost compares mouths that have to open to .3. One that is less open costs more.
 func TestStretchedLipsCost(t *testing.T) {
 	cost := func(gap float32) float32 {

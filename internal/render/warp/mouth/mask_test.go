@@ -168,6 +168,25 @@ func TestOwnCornersDontShow(t *testing.T) {
 	}
 }
 
+// TestPatchCoversOwnCorners lays a narrow mouth on frames whose own mouths are straight or smirk. The patch hides their corners, and is no larger
+// than usual for a straight mouth.
+func TestPatchCoversOwnCorners(t *testing.T) {
+	p := &Person{Line: 1.57}
+	straight, smirk := Observation{Lips: someLips(0)}, Observation{Lips: tiltedLips(0, 0, .26)}
+	usual := newPatch(p, &straight, Shape{Width: .6})
+	if usual.side != patchHalf || usual.top != straight.Nose+patchTop {
+		t.Errorf("the patch on a straight mouth is %+v", usual)
+	}
+	smirk.Right.X += .1
+	for name, own := range map[string]*Observation{"straight mouth": &straight, "smirk": &smirk} {
+		for _, corner := range []geom.Point{own.Left, own.Right} {
+			if mask := newPatch(p, own, Shape{Width: .6}).mask(corner); mask < .9 {
+				t.Errorf("a corner of the %s is hidden to %.2f", name, mask)
+			}
+		}
+	}
+}
+
 // TestSkinMovesUnderPatch closes the mouth of a frame whose own mouth is open. A stripe under the chin rises with it,
 // and one on the forehead stays.
 func TestSkinMovesUnderPatch(t *testing.T) {

@@ -19,6 +19,7 @@ const (
 	patchAbove    = .1  // likewise its top rises to this far above the base of the nose: see cutAbove
 	patchUnder    = .12 // height of the shadow under the lower lip, which is to be hidden with the lip
 	patchBeside   = .05 // width of the shadow beside a corner of the mouth, likewise; the narrower the edge is, the more it would be seen
+	patchRaised   = .53 // a corner of the frame's own mouth is at most so far above its middle, as a share of the way: half of the sum of powers at the soft edge
 	patchPower    = 2.5 // it is a superellipse with this exponent, between an ellipse and a rectangle
 )
 
@@ -39,6 +40,8 @@ func newPatch(p *Person, own *Observation, to Shape) *patch {
 		middle: own.Middle(), top: top, bottom: bottom,
 		side: min(max(patchHalf, to.Width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
+	usual.cover(own.Left, own.Nose)
+	usual.cover(own.Right, own.Nose)
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
@@ -51,6 +54,15 @@ func newPatch(p *Person, own *Observation, to Shape) *patch {
 	grown.top, grown.bottom = max(top-more, own.Nose-patchAbove), min(bottom+more, max(bottom, p.Line+chinBelow+patchPastChin))
 	grown.side = min(max(patchHalf*size, to.Width/2/(1-soft), min(usual.side, (to.Width/2+shadow)/(1-soft))), patchMost)
 	return &grown
+}
+
+// cover raises and widens the patch so that a corner of the frame's own mouth, which a smile raises, is not seen through the soft edge. nose is the y
+// of the base of the nose.
+func (p *patch) cover(corner geom.Point, nose float32) {
+	p.top = max(min(p.top, (2*corner.Y-p.bottom*(1-patchRaised))/(1+patchRaised)), nose-patchAbove)
+	if room := swell(1-patchSoft) - p.along(corner.Y); room > 0 {
+		p.side = min(max(p.side, abs(corner.X-p.middle)/pow(room, 1/patchPower)), patchMost)
+	}
 }
 
 // hides returns the factor, at least 1, by which a patch must be larger than the mask says, so that the frame's own lips are seen
