@@ -149,7 +149,8 @@ def main():
     score = visemes.score
     source = score.frames(job["source"])
     P = source_landmarks(job, score, source)
-    made = {path: score.frames(path) for path in job["outputs"]}
+    height, width = source[0].shape[:2]
+    made = {path: score.frames(path, size=(width, height)) for path in job["outputs"]}  # outputs of pixels that aren't square have another size
     n = min(len(frames) for frames in made.values())
     # The source is played forward and backward until the speech ends.
     period = max(2 * len(source) - 2, 1)
