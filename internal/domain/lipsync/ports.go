@@ -186,10 +186,10 @@ type Leases interface {
 	// depends only on limit.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
-	// Line returns what decides when workers claim the request r, of which it uses ID, Account, Kind, Class and CreatedAt. If r is not stored, it
+	// Contest returns what decides when workers claim the request r, of which it uses ID, Account, Kind, Class and CreatedAt. If r is not stored, it
 	// counts as the newest request. It counts claimable requests of the classes only. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
 	// accounts. SQLite is exact. DynamoDB is exact while few requests are open; the last changes may be missing.
-	Line(ctx context.Context, r Request, among []Class, now time.Time, limit int) (Line, error)
+	Contest(ctx context.Context, r Request, among []Class, now time.Time, limit int) (Contest, error)
 
 	// Upkeep does work that claims leave for later to keep their cost low. The sweep calls it. Its
 	// effect is not visible through the methods of this interface. It may run at any time.

@@ -50,8 +50,8 @@ func (s Standing) compare(other Standing) int {
 	return cmp.Or(cmp.Compare(len(s.Held), len(other.Held)), s.Claimed.Compare(other.Claimed), cmp.Compare(s.Oldest, other.Oldest))
 }
 
-// Line is what decides when workers claim a waiting request; see Leases.Line.
-type Line struct {
+// Contest is what decides when workers claim a waiting request; see Leases.Contest.
+type Contest struct {
 	Ahead    int        // older claimable requests of the same account and kind, at most the limit
 	Accounts []Standing // of the request's account and kind, and of others with claimable requests or leases
 }

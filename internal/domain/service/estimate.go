@@ -39,13 +39,13 @@ func (s *Service) Estimated(ctx context.Context, c lipsync.Caller, id string) (e
 		next.Class = lipsync.ClassOfWork(found.Size)
 	}
 	e.Took = s.speed(speeds, next).Time(found.Size)
-	line, err := s.line(ctx, next)
-	if line != nil {
+	contest, err := s.contest(ctx, next)
+	if contest != nil {
 		idle := 0
 		if s.Pooled && !(s.SmallWorkers > 0 && e.Class == lipsync.Small) { // the runner that made the estimate may wait for the next request
-			idle = idleOf(*line, next.CreatedAt, e.FinishedAt)
+			idle = idleOf(*contest, next.CreatedAt, e.FinishedAt)
 		}
-		e.Place = s.place(next, line, speeds, e.Took, idle)
+		e.Place = s.place(next, contest, speeds, e.Took, idle)
 	}
 	return e, err
 }

@@ -103,7 +103,7 @@ func TestEstimatedReads(t *testing.T) {
 		check.Want(t, "time", e.Took, 20*time.Second)
 		check.Want(t, "place", e.Place, wanted)
 		check.Want(t, "reads of the speeds", speeds.n, 1)
-		f.Store.Leases = busyLine{f.Store.Leases}
+		f.Store.Leases = busyContest{f.Store.Leases}
 	}
 }
 

@@ -34,15 +34,15 @@ func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
 	if r.Status.Final() || s.Now().Before(r.LeaseUntil) {
 		return Place{}, nil
 	}
-	line, err := s.line(ctx, r)
-	if line == nil {
+	contest, err := s.contest(ctx, r)
+	if contest == nil {
 		return Place{}, err
 	}
 	speeds, err := s.Store.Speeds.All(ctx)
 	if err != nil {
 		return Place{}, err
 	}
-	return s.place(r, line, speeds, s.speed(speeds, r).Mean(), 0), nil
+	return s.place(r, contest, speeds, s.speed(speeds, r).Mean(), 0), nil
 }
 
 // beside returns the classes of the requests that the same workers do as those of the class, mostly: runners also do small requests, if small workers
@@ -76,9 +76,9 @@ func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
 	return all.Sum(func(of lipsync.EngineClass) bool { return of.Engine == r.Engine })
 }
 
-// line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
-func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
-	line, err := s.Store.Leases.Line(ctx, r, s.beside(r.Class), s.Now(), mostAhead)
+// contest returns the Contest for a request, or nil if the store is too busy: the rest of an answer matters more.
+func (s *Service) contest(ctx context.Context, r lipsync.Request) (*lipsync.Contest, error) {
+	contest, err := s.Store.Leases.Contest(ctx, r, s.beside(r.Class), s.Now(), mostAhead)
 	if err != nil && failure.Of(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
@@ -86,15 +86,15 @@ func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, e
 	if err != nil {
 		return nil, err
 	}
-	return &line, nil
+	return &contest, nil
 }
 
 // place returns the place of a waiting request, which may be one that is not made yet, among those that its workers do. The argument own is
 // the time that a worker will take for the request, or 0 for the mean time of these requests; idle is the number of workers of the Pool that are
 // known to be idle.
-func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Measured, own time.Duration, idle int) Place {
+func (s *Service) place(r lipsync.Request, contest *lipsync.Contest, speeds lipsync.Measured, own time.Duration, idle int) Place {
 	now := s.Now()
-	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
+	ahead, quick := countBefore(*contest, r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, mostAhead)}
 	beside := s.beside(r.Class)
 	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return slices.Contains(beside, of.Class) }).Mean()
@@ -107,7 +107,7 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	if own == 0 || ahead >= mostAhead {
 		return p
 	}
-	since, ready := s.Working(heldSince(*line))
+	since, ready := s.Working(heldSince(*contest))
 	ends := append(endsOf(since, now, mean), make([]time.Duration, idle)...)
 	before := ahead - quick + ready
 	if free, known := s.free(r.Class, ends, before, mean, now.Sub(r.CreatedAt)); known {
@@ -145,12 +145,12 @@ func (s *Service) free(class lipsync.Class, ends []time.Duration, ahead int, mea
 }
 
 // countBefore returns the number of requests that are claimed before the next request of the account and kind behind
-// l.Ahead others, if no request ends meanwhile: at most mostAhead. quick is the number of estimates among them, which take little time.
-func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
-	if l.Ahead >= mostAhead {
+// c.Ahead others, if no request ends meanwhile: at most mostAhead. quick is the number of estimates among them, which take little time.
+func countBefore(c lipsync.Contest, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
+	if c.Ahead >= mostAhead {
 		return mostAhead, 0
 	}
-	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
+	accounts, ahead := slices.Clone(c.Accounts), c.Ahead
 	for i, s := range accounts {
 		accounts[i].Held = slices.Clip(s.Held)
 		if s.Account == account && s.Kind == kind {
@@ -159,7 +159,7 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 	}
 	for ; n < mostAhead; n++ {
 		i, ok := lipsync.Turn(accounts)
-		if !ok { // the account has no request of the kind in the line
+		if !ok { // the account has no request of the kind in the contest
 			break
 		}
 		next := &accounts[i]
@@ -178,9 +178,9 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 	return n, quick
 }
 
-// heldSince returns since when workers hold the requests of a line, without estimates.
-func heldSince(l lipsync.Line) (since []time.Time) {
-	for _, a := range l.Accounts {
+// heldSince returns since when workers hold the requests of a contest, without estimates.
+func heldSince(c lipsync.Contest) (since []time.Time) {
+	for _, a := range c.Accounts {
 		for _, h := range a.Held {
 			if a.Kind != lipsync.ToEstimate {
 				since = append(since, h.Since)
@@ -202,9 +202,9 @@ func endsOf(since []time.Time, now time.Time, mean time.Duration) (all []time.Du
 // idleOf returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
 // no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
 // has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
-func idleOf(l lipsync.Line, now, ended time.Time) int {
+func idleOf(c lipsync.Contest, now, ended time.Time) int {
 	busy := 0
-	for _, s := range l.Accounts {
+	for _, s := range c.Accounts {
 		for _, h := range s.Held {
 			if !h.Since.Before(ended) {
 				return 0

@@ -148,18 +148,18 @@ func TestPlaceNeural(t *testing.T) {
 	place("one that a runner has room for", ids[1], service.Place{Position: 1, Left: 4 * time.Minute})
 }
 
-// busyLine is a store that is too busy to tell who is next.
-type busyLine struct{ lipsync.Leases }
+// busyContest is a store that is too busy to tell who is next.
+type busyContest struct{ lipsync.Leases }
 
-func (busyLine) Line(context.Context, lipsync.Request, []lipsync.Class, time.Time, int) (lipsync.Line, error) {
-	return lipsync.Line{}, &failure.Error{Code: failure.Unavailable}
+func (busyContest) Contest(context.Context, lipsync.Request, []lipsync.Class, time.Time, int) (lipsync.Contest, error) {
+	return lipsync.Contest{}, &failure.Error{Code: failure.Unavailable}
 }
 
-// TestBusyLine reads the progress of a request while the store is too busy to tell its place.
-func TestBusyLine(t *testing.T) {
+// TestBusyContest reads the progress of a request while the store is too busy to tell its place.
+func TestBusyContest(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
-	f.Store.Leases = busyLine{f.Store.Leases}
+	f.Store.Leases = busyContest{f.Store.Leases}
 	r, _, place, err := f.Progress(t.Context(), f.caller, id)
 	if err != nil || r.ID != id || place != (service.Place{}) {
 		t.Errorf("got %s at %+v (%v), want it without a place", r.ID, place, err)

@@ -11,7 +11,7 @@ import (
 
 type leases struct {
 	*Store
-	*queue.Queue // implements Line and Upkeep
+	*queue.Queue // implements Contest and Upkeep
 }
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {

@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 			[]any{"a", "", "x", "failed", 100, 20, 40},
 			[]string{"SEARCH requests USING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=? AND seq<?)"},
 		}, {
-			"accounts of which one is next", inLine, []any{1, 1, false},
+			"accounts of which one is next", standing, []any{1, 1, false},
 			[]string{
 				"SCAN requests USING INDEX requests_open_of_account",                          // only its first row
 				"SEARCH requests USING INDEX requests_open_of_account ((account,kind)>(?,?))", // the next account or kind, each time

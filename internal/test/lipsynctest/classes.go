@@ -162,8 +162,8 @@ func testPostponedLarge(t *testing.T, store lipsync.Store) {
 	claimIn(t, store, lipsync.DoesPlain, "any", 11, r)
 }
 
-// testLineApart counts the requests of a class only that wait and are older.
-func testLineApart(t *testing.T, store lipsync.Store) {
+// testContestApart counts the requests of a class only that wait and are older.
+func testContestApart(t *testing.T, store lipsync.Store) {
 	classes := []lipsync.Class{lipsync.Small, lipsync.Large}
 	var all []lipsync.Request
 	for i := range 12 {
@@ -187,7 +187,7 @@ func testLineApart(t *testing.T, store lipsync.Store) {
 		{large, lipsync.Classes(), "8 ahead; a: 9 wait, holds [ ]; b: 3 wait, holds [large]"},
 		{lipsync.Request{Account: "a", Class: lipsync.Large}, onlyLarge, "5 ahead; a: 5 wait, holds []; b: 1 wait, holds [large]"},
 	} {
-		l, err := store.Leases.Line(t.Context(), c.r, c.among, at(21), 100)
+		l, err := store.Leases.Contest(t.Context(), c.r, c.among, at(21), 100)
 		must(t, err)
 		slices.SortFunc(l.Accounts, func(a, b lipsync.Standing) int { return strings.Compare(a.Account, b.Account) })
 		got := fmt.Sprint(l.Ahead, " ahead")
@@ -198,6 +198,6 @@ func testLineApart(t *testing.T, store lipsync.Store) {
 			}
 			got += fmt.Sprintf("; %s: %d wait, holds %s", a.Account, a.Waiting, held)
 		}
-		want(t, fmt.Sprintf("line of a %q one among %q", c.r.Class, c.among), got, c.want)
+		want(t, fmt.Sprintf("contest of a %q one among %q", c.r.Class, c.among), got, c.want)
 	}
 }

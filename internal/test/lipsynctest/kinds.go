@@ -96,7 +96,7 @@ func testTurnsOfKinds(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		all = append(all, r)
 	}
-	l, err := store.Leases.Line(t.Context(), all[4], lipsync.Classes(), at(10), 100)
+	l, err := store.Leases.Contest(t.Context(), all[4], lipsync.Classes(), at(10), 100)
 	must(t, err)
 	waiting := map[lipsync.Kind]int{}
 	for _, s := range l.Accounts {

@@ -58,18 +58,18 @@ func heldOf(id string) string { return table.Shard(held, table.ShardOf(id, queue
 
 // inQueue adds the place of a waiting request to its queue entry.
 func (e entry) inQueue(i table.Item) table.Item {
-	return at(i, table.Shard(waiting, table.ShardOf(e.id, queueShards)), lineOf(e.owner, e.class)+e.age())
+	return at(i, table.Shard(waiting, table.ShardOf(e.id, queueShards)), placesOf(e.owner, e.class)+e.age())
 }
 
-// lineOf begins the places of an owner's waiting requests of the class.
-func lineOf(of Owner, class lipsync.Class) string {
+// placesOf begins the places of an owner's waiting requests of the class.
+func placesOf(of Owner, class lipsync.Class) string {
 	return beginOf[class] + of.Digest() + "/"
 }
 
 // behind returns a place after all waiting requests of the entry's owner and class.
 func behind(e entry) string {
-	line := lineOf(e.owner, e.class)
-	return line[:len(line)-1] + "0" // the next character after /
+	places := placesOf(e.owner, e.class)
+	return places[:len(places)-1] + "0" // the next character after /
 }
 
 // entry is a queue entry as the index has it.

@@ -100,9 +100,9 @@ func (q *Queue) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 			}
 		}
 	}
-	for of, line := range v.waiting {
-		slices.SortFunc(line, entry.before)
-		v.wait(of, line)
+	for of, waiting := range v.waiting {
+		slices.SortFunc(waiting, entry.before)
+		v.wait(of, waiting)
 	}
 	contenders := lipsync.Contenders(v.accounts)
 	rand.Shuffle(len(contenders), func(i, j int) { contenders[i], contenders[j] = contenders[j], contenders[i] }) // lastClaims reads only the first ones
@@ -192,11 +192,11 @@ func (v *Survey) of(o Owner) *lipsync.Standing {
 }
 
 // wait sets the waiting requests of the owner.
-func (v *Survey) wait(o Owner, line []entry) {
-	v.waiting[o] = line
+func (v *Survey) wait(o Owner, waiting []entry) {
+	v.waiting[o] = waiting
 	of := v.of(o)
-	if of.Waiting, of.Oldest = len(line), ""; len(line) > 0 {
-		of.Oldest = line[0].age()
+	if of.Waiting, of.Oldest = len(waiting), ""; len(waiting) > 0 {
+		of.Oldest = waiting[0].age()
 	}
 }
 
@@ -261,7 +261,7 @@ func (v *Survey) next() (entry, bool) {
 		return entry{}, false
 	}
 	of := Owner{v.accounts[i].Account, v.accounts[i].Kind}
-	line := v.waiting[of]
-	v.wait(of, line[1:])
-	return line[0], true
+	waiting := v.waiting[of]
+	v.wait(of, waiting[1:])
+	return waiting[0], true
 }

@@ -21,12 +21,12 @@ func TestLongLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			line, err := s.Leases.Line(t.Context(), r, lipsync.Classes(), now, 1000)
-			if err != nil || line.Ahead != ahead {
-				t.Errorf("got %d ahead (%v), want %d", line.Ahead, err, ahead)
+			contest, err := s.Leases.Contest(t.Context(), r, lipsync.Classes(), now, 1000)
+			if err != nil || contest.Ahead != ahead {
+				t.Errorf("got %d ahead (%v), want %d", contest.Ahead, err, ahead)
 			}
 			waiting := map[string]int{}
-			for _, other := range line.Accounts {
+			for _, other := range contest.Accounts {
 				waiting[other.Account] = other.Waiting
 			}
 			if waiting["a"] != 1000 || waiting["b"] != 2 {
@@ -51,11 +51,11 @@ func TestSurveyLife(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.take()
-			line, err := s.Leases.Line(t.Context(), r, lipsync.Classes(), at, 1000)
+			contest, err := s.Leases.Contest(t.Context(), r, lipsync.Classes(), at, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return line.Ahead, len(w.take())
+			return contest.Ahead, len(w.take())
 		}
 		if n, calls := ahead(now); n != 2 || calls < 16 {
 			t.Errorf("first: got %d ahead in %d calls, want 2 in 16 or more", n, calls)

@@ -67,8 +67,8 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// testLineLimit has more requests than are counted.
-func testLineLimit(t *testing.T, store lipsync.Store) {
+// testContestLimit has more requests than are counted.
+func testContestLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	for i := range 9 {
@@ -87,7 +87,7 @@ func testLineLimit(t *testing.T, store lipsync.Store) {
 		{lipsync.Request{Account: "a", CreatedAt: at(20)}, 100, 10},
 		{lipsync.Request{Account: "c", CreatedAt: at(20)}, 100, 0},
 	} {
-		l, err := store.Leases.Line(t.Context(), c.r, lipsync.Classes(), at(20), c.limit)
+		l, err := store.Leases.Contest(t.Context(), c.r, lipsync.Classes(), at(20), c.limit)
 		must(t, err)
 		want(t, "ahead", l.Ahead, c.ahead)
 		for _, s := range l.Accounts {

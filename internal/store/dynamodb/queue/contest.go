@@ -10,30 +10,30 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
+// Contest reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
 // limit ÷ queueShards in each shard. For others of which it sees only a part, it returns the limit as the number.
-func (q *Queue) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
+func (q *Queue) Contest(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (contest lipsync.Contest, err error) {
 	counts := func(c lipsync.Class) bool { return slices.Contains(among, c) }
 	v, err := q.recentSurvey(ctx, now)
 	if err != nil {
-		return l, err
+		return contest, err
 	}
-	if l.Accounts, err = q.standings(ctx, v, OwnerOf(r), counts, now, limit); err != nil {
-		return l, err
+	if contest.Accounts, err = q.standings(ctx, v, OwnerOf(r), counts, now, limit); err != nil {
+		return contest, err
 	}
 	own := entry{id: r.ID, created: r.CreatedAt}
 	for _, e := range v.waiting[OwnerOf(r)] {
 		if counts(e.class) && (r.ID == "" || e.id != r.ID && e.before(own) < 0) {
-			l.Ahead++
+			contest.Ahead++
 		}
 	}
 	if !v.whole {
-		if l.Ahead, err = q.older(ctx, r, counts, limit); err != nil {
-			return l, err
+		if contest.Ahead, err = q.older(ctx, r, counts, limit); err != nil {
+			return contest, err
 		}
 	}
-	l.Ahead = min(l.Ahead, limit)
-	return l, nil
+	contest.Ahead = min(contest.Ahead, limit)
+	return contest, nil
 }
 
 // recentSurvey returns a survey that is younger than SurveyLife. It must not be changed.
@@ -90,11 +90,11 @@ func (q *Queue) older(ctx context.Context, r lipsync.Request, counts func(lipsyn
 		if !counts(class) {
 			return 0, nil
 		}
-		line := lineOf(OwnerOf(r), class)
-		own := line + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
+		places := placesOf(OwnerOf(r), class)
+		own := places + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
 			own = behind(entry{owner: OwnerOf(r), class: class})
 		}
-		return q.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
+		return q.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), places, own))
 	})
 }

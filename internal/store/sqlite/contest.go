@@ -12,9 +12,9 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// inLine selects the accounts and kinds with open requests at the time ?1, and what decides when their requests are claimed. Of each it
+// standing selects the accounts and kinds with open requests at the time ?1, and what decides when their requests are claimed. Of each it
 // counts up to ?2 claimable requests, only those of the classes in the JSON array ?3 unless that is NULL. It goes from one to the next by an index.
-const inLine = waiting + `
+const standing = waiting + `
 	SELECT account, kind, (SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (?3 IS NULL OR class IN (SELECT value FROM json_each(?3))) LIMIT ?2)),
 		coalesce((SELECT at FROM claimed WHERE account = waiting.account AND kind = waiting.kind AND at <= ?1), 0),
@@ -56,7 +56,7 @@ func standings(ctx context.Context, db querier, now time.Time, limit int, among 
 	if err != nil {
 		return nil, err
 	}
-	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, list(among))
+	rows, err = db.QueryContext(ctx, standing, micros(now), limit, list(among))
 	return collect(rows, err, func(columns row) (a lipsync.Standing, err error) {
 		err = columns.Scan(&a.Account, &a.Kind, &a.Waiting, instant{&a.Claimed}, &a.Oldest)
 		a.Held = all[owner{a.Account, a.Kind}]
@@ -69,22 +69,22 @@ func standings(ctx context.Context, db querier, now time.Time, limit int, among 
 const olderOpen = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` AND (?6 IS NULL OR class IN (SELECT value FROM json_each(?6))) LIMIT ?4)`
 
-func (s leases) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
-	defer s.observe(ctx, "line", time.Now(), &err)
+func (s leases) Contest(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (c lipsync.Contest, err error) {
+	defer s.observe(ctx, "contest", time.Now(), &err)
 	number := int64(math.MaxInt64)
 	err = s.read.QueryRowContext(ctx, "SELECT n FROM requests WHERE id = ?", r.ID).Scan(&number)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		err = s.read.QueryRowContext(ctx, olderOpen, micros(now), r.Account, number, limit, r.Kind, list(among)).Scan(&l.Ahead)
+		err = s.read.QueryRowContext(ctx, olderOpen, micros(now), r.Account, number, limit, r.Kind, list(among)).Scan(&c.Ahead)
 	}
 	if err != nil {
-		return l, explain(err)
+		return c, explain(err)
 	}
-	l.Accounts, err = standings(ctx, s.read, now, limit, among)
-	if err == nil && !slices.ContainsFunc(l.Accounts, func(a lipsync.Standing) bool { return a.Account == r.Account && a.Kind == r.Kind }) {
+	c.Accounts, err = standings(ctx, s.read, now, limit, among)
+	if err == nil && !slices.ContainsFunc(c.Accounts, func(a lipsync.Standing) bool { return a.Account == r.Account && a.Kind == r.Kind }) {
 		own := lipsync.Standing{Account: r.Account, Kind: r.Kind}
 		err = explain(s.read.QueryRowContext(ctx, "SELECT coalesce((SELECT at FROM claimed WHERE account = ? AND kind = ? AND at <= ?), 0)",
 			r.Account, r.Kind, micros(now)).Scan(instant{&own.Claimed}))
-		l.Accounts = append(l.Accounts, own)
+		c.Accounts = append(c.Accounts, own)
 	}
-	return l, err
+	return c, err
 }
