@@ -53,7 +53,7 @@ func (f *outputFlags) said(s streams) io.Writer {
 func (f *outputFlags) order(command string, choices *flags.Choices, others ...flags.Input) jobs.Order {
 	return jobs.Order{
 		Command: command, Video: f.Video, Audio: f.Audio, Output: f.Output,
-		Extension: choices.Options(f.Output).Output.Format.Extension(), Others: append(choices.Files(), others...),
+		Extension: choices.Options(f.Output).Output.Extension(), Others: append(choices.Files(), others...),
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *syncCommand) make(ctx context.Context, renderer *engines.Set, j jobs.Jo
 		return r, err
 	}
 	job := render.Job{
-		Video: c.Video, Audio: j.Audio, Output: filepath.Join(scratch, "output"+options.Output.Format.Extension()), Scratch: scratch, Engine: c.Engine,
+		Video: c.Video, Audio: j.Audio, Output: filepath.Join(scratch, "output"+options.Output.Extension()), Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.Audios(j.Audio),
 	}
 	bar := screen.NewProgress(said)

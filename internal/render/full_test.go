@@ -70,7 +70,7 @@ func TestSpaceOfJob(t *testing.T) {
 		{"signed ProRes", prores, 2, true, false, nil},
 	} {
 		s := &space{has: c.has}
-		job := Job{Video: video, Audio: audio, Output: t.TempDir() + "/o" + c.output.Format.Extension(), Scratch: t.TempDir(), Signed: c.signed, Stored: c.stored, Options: order.Options{Output: c.output}}
+		job := Job{Video: video, Audio: audio, Output: t.TempDir() + "/o" + c.output.Extension(), Scratch: t.TempDir(), Signed: c.signed, Stored: c.stored, Options: order.Options{Output: c.output}}
 		job.Space = s
 		if _, err := inMemory(t, &numberer{}).Render(t.Context(), job, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)

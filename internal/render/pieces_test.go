@@ -82,7 +82,7 @@ func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, r
 		return now
 	}
 	j.Scratch = t.TempDir()
-	j.Output = filepath.Join(j.Scratch, "it's"+j.Options.Output.Format.Extension())
+	j.Output = filepath.Join(j.Scratch, "it's"+j.Options.Output.Extension())
 	j.PieceTime = time.Duration(frames-inPiece+1) * time.Second
 	o := &notes{}
 	result, err = r.Render(t.Context(), j, o)

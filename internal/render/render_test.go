@@ -193,7 +193,7 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Opti
 func renderOnly(t testing.TB, r *Renderer, video, audio string, options order.Options) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
-	output := filepath.Join(dir, "out put"+options.Output.Format.Extension())
+	output := filepath.Join(dir, "out put"+options.Output.Extension())
 	o := &notes{}
 	told, err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir, Options: options}, o)
 	if (told.Length > 0) != (err == nil) {

@@ -32,7 +32,7 @@ func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err err
 			return s, err
 		}
 	}
-	s.encoded, s.pcm = filepath.Join(w.dir, "speech"+job.Options.Output.Format.Extension()), filepath.Join(w.dir, "speech.pcm")
+	s.encoded, s.pcm = filepath.Join(w.dir, "speech"+job.Options.Output.Extension()), filepath.Join(w.dir, "speech.pcm")
 	if s.info, err = w.probeAudio(ctx, path); err != nil {
 		return s, err
 	}

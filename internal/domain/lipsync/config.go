@@ -174,7 +174,7 @@ func (c Config) MaxMedia(r Request) int64 {
 
 // CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
 func (c Config) CheckProvenance(o order.Output) error {
-	if c.RequireProvenance && !o.Format.Signable() {
+	if c.RequireProvenance && !o.Signable() {
 		return failure.Failure{Code: failure.NotSignable}.Because(nil)
 	}
 	return nil

@@ -200,7 +200,7 @@ func (r Request) Order() order.Order {
 
 // Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
 func (r Request) Unsigned() bool {
-	return r.Options.Output.Format.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
+	return r.Options.Output.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
 }
 
 // Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.

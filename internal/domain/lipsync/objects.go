@@ -25,7 +25,7 @@ const LinkLife = 2 * time.Hour
 // OutputKey returns the object key of the request's output. It contains the number of the claim, so a
 // worker that lost a request can't overwrite another worker's output.
 func (r Request) OutputKey(claim int) string {
-	extension := r.Options.Output.Format.Extension()
+	extension := r.Options.Output.Extension()
 	if r.IsAnalysis() || r.IsEstimate() {
 		extension = ".json"
 	}

@@ -203,13 +203,25 @@ func readKnown(options *Options, scope Scope, fields map[string]json.RawMessage)
 	}
 }
 
-// setName sets value to the place of the name among those of the option.
-func setName[T ~int](o *Option, value *T, name []byte) error {
-	n := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(name) })
-	if n < 0 {
+// Named is the value of an option that has names: the place of one among them.
+type Named[K interface{ option() *Option }] int
+
+func (n Named[K]) option() *Option { return (*new(K)).option() }
+
+// String returns the name that clients use, and "" for the default of a format's codec.
+func (n Named[K]) String() string { return n.option().Values[n].Name }
+
+// MarshalText returns the name that clients use.
+func (n Named[K]) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all names.
+func (n *Named[K]) UnmarshalText(text []byte) error {
+	o := n.option()
+	place := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(text) })
+	if place < 0 {
 		return failure.New(failure.Invalid, fmt.Sprintf("%s must be one of: %s", o.Name, strings.Join(o.Names(), ", ")))
 	}
-	*value = T(n)
+	*n = Named[K](place)
 	return nil
 }
 

@@ -79,7 +79,11 @@ func ParseOptions(text string) (o Options, err error) {
 }
 
 // SyncMode says what happens if the video and the speech track differ in length.
-type SyncMode int
+type SyncMode = Named[syncMode]
+
+type syncMode struct{}
+
+func (syncMode) option() *Option { return &syncModeOption }
 
 // The sync modes. With Bounce, Loop and Remap the output is as long as the speech track.
 const (
@@ -94,7 +98,11 @@ const (
 const MostSpeed = 2
 
 // Silence says what the mouth does while nobody speaks.
-type Silence int
+type Silence = Named[silence]
+
+type silence struct{}
+
+func (silence) option() *Option { return &silenceOption }
 
 // The values of Silence.
 const (
@@ -104,46 +112,14 @@ const (
 
 // FacelessFrames says what happens if some frames of the output show no face. A video without any
 // face always fails.
-type FacelessFrames int
+type FacelessFrames = Named[facelessFrames]
+
+type facelessFrames struct{}
+
+func (facelessFrames) option() *Option { return &noFaceOption }
 
 // The values of FacelessFrames.
 const (
 	KeepFaceless FacelessFrames = iota // they stay as they are
 	FailFaceless                       // the request fails
 )
-
-// String returns the name that clients use.
-func (m SyncMode) String() string { return syncModeOption.Values[m].Name }
-
-// MarshalText returns the name that clients use.
-func (m SyncMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
-// all names.
-func (m *SyncMode) UnmarshalText(text []byte) error {
-	return setName(&syncModeOption, m, text)
-}
-
-// String returns the name that clients use.
-func (s Silence) String() string { return silenceOption.Values[s].Name }
-
-// MarshalText returns the name that clients use.
-func (s Silence) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
-// all names.
-func (s *Silence) UnmarshalText(text []byte) error {
-	return setName(&silenceOption, s, text)
-}
-
-// String returns the name that clients use.
-func (f FacelessFrames) String() string { return noFaceOption.Values[f].Name }
-
-// MarshalText returns the name that clients use.
-func (f FacelessFrames) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
-// all names.
-func (f *FacelessFrames) UnmarshalText(text []byte) error {
-	return setName(&noFaceOption, f, text)
-}

@@ -69,7 +69,11 @@ func (o Output) VideoCodec() Codec {
 }
 
 // Format is the format of a file.
-type Format int
+type Format = Named[format]
+
+type format struct{}
+
+func (format) option() *Option { return &formatOption }
 
 // The formats.
 const (
@@ -93,21 +97,15 @@ func FormatOf(name string) (f Format, ok bool) {
 	return Format(max(0, n)), n >= 0
 }
 
-// Extension returns the end of the names of files, such as .mp4.
-func (f Format) Extension() string { return "." + f.String() }
-
-// String returns the name that clients use.
-func (f Format) String() string { return formatOption.Values[f].Name }
-
-// MarshalText returns the name that clients use.
-func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
-// names.
-func (f *Format) UnmarshalText(text []byte) error { return setName(&formatOption, f, text) }
+// Extension returns the end of the name of the file, such as .mp4.
+func (o Output) Extension() string { return "." + o.Format.String() }
 
 // Codec is the codec of the pictures of an output. 0 is the default of its format.
-type Codec int
+type Codec = Named[codec]
+
+type codec struct{}
+
+func (codec) option() *Option { return &codecOption }
 
 // The codecs.
 const (
@@ -120,19 +118,13 @@ const (
 // formatCodecs has the codecs of each format, the default first.
 var formatCodecs = [][]Codec{MP4: {H264, HEVC, VP9}, MOV: {H264, HEVC, ProRes}, WebM: {VP9}}
 
-// String returns the name that clients use, and "" for 0.
-func (c Codec) String() string { return codecOption.Values[c].Name }
-
-// MarshalText returns the name that clients use.
-func (c Codec) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
-// names.
-func (c *Codec) UnmarshalText(text []byte) error { return setName(&codecOption, c, text) }
-
 // Quality says how near the pictures of an output are to those of the video. A lower quality makes a
 // smaller file.
-type Quality int
+type Quality = Named[quality]
+
+type quality struct{}
+
+func (quality) option() *Option { return &qualityOption }
 
 // The qualities.
 const (
@@ -141,18 +133,6 @@ const (
 	Medium
 	Low
 )
-
-// String returns the name that clients use.
-func (q Quality) String() string { return qualityOption.Values[q].Name }
-
-// MarshalText returns the name that clients use.
-func (q Quality) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
-
-// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
-// names.
-func (q *Quality) UnmarshalText(text []byte) error {
-	return setName(&qualityOption, q, text)
-}
 
 // FrameRate is a number of frames in 1000 s. 0 is the rate of the video.
 type FrameRate int
@@ -271,5 +251,5 @@ func (u UploadURL) Origin() UploadURL {
 // MostSigned is the size in bytes of the largest output that is signed, unless all outputs must be signed. For a while there are three copies of it.
 const MostSigned = 8 << 30
 
-// Signable reports whether files of the format can have a manifest of C2PA.
-func (f Format) Signable() bool { return f != WebM }
+// Signable reports whether the file can have a manifest of C2PA.
+func (o Output) Signable() bool { return o.Format != WebM }

@@ -35,7 +35,7 @@ func TestOutputNames(t *testing.T) {
 		check.Want(t, "key", r.Output, "outputs/"+r.ID+"/"+c.key)
 		name := c.name
 		if name == "" {
-			name = r.ID + c.output.Format.Extension()
+			name = r.ID + c.output.Extension()
 		}
 		check.Want(t, "name", u.Query().Get("name"), name)
 	}

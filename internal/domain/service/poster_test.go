@@ -109,10 +109,10 @@ func TestPosterGoes(t *testing.T) {
 			check.Must(t, f.Sweep(t.Context()))
 		},
 	} {
-		for _, format := range []order.Format{order.MP4, order.WebM} {
-			t.Run(name+format.Extension(), func(t *testing.T) {
+		for _, o := range []order.Output{{}, {Format: order.WebM}} {
+			t.Run(name+o.Extension(), func(t *testing.T) {
 				f := newFixture(t)
-				r := f.claimed(t, order.Output{Format: format})
+				r := f.claimed(t, o)
 				end(f, r)
 				f.wantEmpty(t)
 				f.wantPoster(t, r.ID, false)

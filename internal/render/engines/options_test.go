@@ -57,7 +57,7 @@ func TestOptions(t *testing.T) {
 				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
 				job.Options = j.Wishes(t)
 				job.Segments = job.Options.Segments
-				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
+				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Extension())
 				if _, err := s.Render(t.Context(), job, nil); err != nil {
 					return "", string(failure.Of(err).Code)
 				}

@@ -171,7 +171,7 @@ func (r *Recorder) find(ctx context.Context, n int, read func(io.Reader) error) 
 }
 
 func (r *Recorder) piecePath(n int) string {
-	return filepath.Join(r.Dir, fmt.Sprintf("piece-%d%s", n, r.Form.Format.Extension()))
+	return filepath.Join(r.Dir, fmt.Sprintf("piece-%d%s", n, r.Form.Extension()))
 }
 
 // planSum returns the checksum of the plan.

@@ -216,7 +216,7 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:r=25:d="+c.video)
-			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out"+c.options.Output.Format.Extension()), Options: c.options, Boxes: boxes, Segments: c.segments,
+			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out"+c.options.Output.Extension()), Options: c.options, Boxes: boxes, Segments: c.segments,
 				Audios: map[string]string{"": c.audio}}
 			result, err := renderJob(t.Context(), t, e, job)
 			if err != nil {

@@ -55,7 +55,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	}
 	job = render.Job{
 		Video: filepath.Join(folder, "video"), Audios: map[string]string{}, Boxes: filepath.Join(folder, "boxes.json"),
-		Output: filepath.Join(folder, "output"+r.Options.Output.Format.Extension()), Scratch: folder,
+		Output: filepath.Join(folder, "output"+r.Options.Output.Extension()), Scratch: folder,
 		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
 		Signed: w.Signer != nil && w.Work.RequireProvenance, Poster: true,
 	}

@@ -59,7 +59,7 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 		return "", nil
 	}
 	err := errNotSignable
-	if r.Options.Output.Format.Signable() {
+	if r.Options.Output.Signable() {
 		err = w.signInTime(ctx, path, order.Origin{Engine: r.Engine, At: time.Now()})
 	}
 	switch {

@@ -83,8 +83,7 @@ func (f *Choices) Check(output string, folder bool) error {
 	case extension != "" && !known:
 		return fmt.Errorf("the output is an MP4, MOV or WebM file: name it %s.mp4", strings.TrimSuffix(output, extension))
 	case known && options.Output.Format != named:
-		format := options.Output.Format
-		return fmt.Errorf("the output is of the format %s: name it %s%s", format, strings.TrimSuffix(output, extension), format.Extension())
+		return fmt.Errorf("the output is of the format %s: name it %s%s", options.Output.Format, strings.TrimSuffix(output, extension), options.Output.Extension())
 	}
 	if err := options.Output.Check(); err != nil {
 		return errors.New(Words(failure.MessageOf(err)))
