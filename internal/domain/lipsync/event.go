@@ -47,22 +47,6 @@ type Delivery struct {
 // KeepDeliveries is the time for which deliveries are kept after their event.
 const KeepDeliveries = 30 * 24 * time.Hour
 
-// eventOf returns the type of the event that a request's present status stands for, and its time. It
-// returns "" for a queued request.
-func (r Request) eventOf() (t EventType, at time.Time) {
-	switch {
-	case r.Status == Processing:
-		return RequestProcessing, r.StartedAt
-	case r.Status == Completed:
-		return RequestCompleted, r.FinishedAt
-	case r.Failed():
-		return RequestFailed, r.FinishedAt
-	case r.Status == Failed:
-		return RequestCanceled, r.FinishedAt
-	}
-	return "", time.Time{}
-}
-
 // eventID returns the id of an event of a request or a batch. It follows from the record, and it sorts by the
 // time of the event. The first event of a request has the rank 1, the last one 2.
 func eventID(at time.Time, rank int, subject string) string {
@@ -91,24 +75,36 @@ type Subject struct {
 	Batch   Batch
 }
 
-// Event returns the event of a request whose status was another one before, as a delivery that names no webhook. ok is false if
-// nothing happened that has an event.
-func (r Request) Event(was Status) (event Delivery, ok bool) {
-	t, at := r.eventOf()
-	if t == "" || r.Status == was || was.Final() {
-		return Delivery{}, false
+// Event returns the event that the request's present status stands for, as a delivery that names no webhook. ok is false if it is queued.
+func (r Request) Event() (event Delivery, ok bool) {
+	switch {
+	case r.Status == Processing:
+		return newEvent(RequestProcessing, r.Account, r.ID, r.StartedAt, 1), true
+	case r.Status == Completed:
+		return newEvent(RequestCompleted, r.Account, r.ID, r.FinishedAt, 2), true
+	case r.Failed():
+		return newEvent(RequestFailed, r.Account, r.ID, r.FinishedAt, 2), true
+	case r.Status == Failed:
+		return newEvent(RequestCanceled, r.Account, r.ID, r.FinishedAt, 2), true
 	}
-	rank := 1
-	if r.Status.Final() {
-		rank = 2
-	}
-	return newEvent(t, r.Account, r.ID, at, rank), true
+	return Delivery{}, false
 }
+
+// changed reports whether something happened that has an event, if the status was this one before.
+func (r Request) changed(was Status) bool { return r.Status != was && !was.Final() }
 
 // News returns the new deliveries of a request whose status was another one before. A store calls it
 // in each change of a request, and writes the deliveries in the same transaction.
 func (r Request) News(was Status) []Delivery {
-	event, ok := r.Event(was)
+	if !r.changed(was) {
+		return nil
+	}
+	return r.Deliveries()
+}
+
+// Deliveries returns the deliveries of the event that the request's present status stands for, as News did when the status changed.
+func (r Request) Deliveries() []Delivery {
+	event, ok := r.Event()
 	if !ok || len(r.Targets) == 0 {
 		return nil
 	}
@@ -148,9 +144,9 @@ func (c Change) Event() (d Delivery, about Subject, ok bool) {
 		d, ok = c.Batch.event()
 		return d, Subject{Batch: c.Batch}, ok
 	}
-	if c.Request.Kind != ToRender {
+	if c.Request.Kind != ToRender || !c.Request.changed(c.Was) {
 		return Delivery{}, Subject{}, false
 	}
-	d, ok = c.Request.Event(c.Was)
+	d, ok = c.Request.Event()
 	return d, Subject{Request: c.Request}, ok
 }

@@ -32,7 +32,7 @@ func (s *Service) ClaimFrom(ctx context.Context, id string, from lipsync.Choice)
 		}
 		if r.Claims == 1 {
 			s.Watcher.Started(r)
-			s.Announce(ctx, 0, r.News(lipsync.Queued)...)
+			s.Announce(ctx, 0, r.Deliveries()...)
 		}
 		if !r.Overspent() {
 			return r, nil
@@ -106,7 +106,7 @@ func (s *Service) Finish(ctx context.Context, r lipsync.Request, o lipsync.Outco
 		return err
 	}
 	s.Watcher.Finished(ended)
-	s.Announce(ctx, 0, ended.News(lipsync.Processing)...)
+	s.Announce(ctx, 0, ended.Deliveries()...)
 	s.dropMedia(ctx, ended)
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *Service) CancelByID(ctx context.Context, id string) (lipsync.Request, e
 		}
 	} else if err == nil {
 		s.Watcher.Finished(r)
-		s.Announce(ctx, 0, r.News(lipsync.Processing)...)
+		s.Announce(ctx, 0, r.Deliveries()...)
 	}
 	if err != nil {
 		return lipsync.Request{}, err

@@ -112,7 +112,7 @@ func (s *Service) deliverNext(ctx context.Context, d lipsync.Delivery) error {
 	if err != nil || !r.Status.Final() {
 		return failure.Unless(failure.NotFound, err)
 	}
-	last, _ := r.Event(lipsync.Processing)
+	last, _ := r.Event()
 	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, last.ID)
 	if err != nil || next.State != lipsync.DeliveryWaiting || next.Attempts > 0 { // one with attempts keeps its pause
 		return failure.Unless(failure.NotFound, err)
