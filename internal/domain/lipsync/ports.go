@@ -63,7 +63,7 @@ type Requests interface {
 	// open requests.
 	ListByStatus(ctx context.Context, q StatusQuery) (page []Request, total int, err error)
 
-	// ListFrom returns the requests of a list from a place on, newest first, and the place after them, "" if the list ends before. They are
+	// ListFrom returns the requests of a list from a place on, newest first, and the place after them, "" if the list ends there. They are
 	// Listed, and fewer than q.Limit if some were erased. New requests move no place, nor do erased ones. Of requests with one status the last
 	// changes may be missing. ListFrom returns Invalid for a text that is no place.
 	ListFrom(ctx context.Context, q PlaceQuery) (page []Request, next string, err error)
@@ -104,18 +104,16 @@ type StatusQuery struct {
 	Kind        Kind
 	Status      Status // State of the requests
 	ReferenceID string // "" selects any
-	Before      string // id of a request; the page has only older requests; "" sets no bound
 	Offset      int    // number of requests to skip
 	Limit       int    // largest number of requests to return
-	// Count is the largest number of requests to count. The list ends after that many requests. If
-	// Count is 0, no requests are counted and the list does not end early.
-	Count int
+	Count       int    // largest number of requests to count; the list ends after that many
 }
 
 // PlaceQuery selects a part of a list of an account's requests.
 type PlaceQuery struct {
 	Account     string
-	Status      Status // "" selects any
+	Kind        Kind   // only a list of one status may have another one than ToRender
+	Status      Status // State of the requests; "" selects any
 	ReferenceID string // "" selects any
 	Place       string // as ListFrom returned it for the same list; "" is the begin
 	Limit       int    // largest number of requests to return

@@ -71,7 +71,7 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 	refused := false
 	for _, kind := range lipsync.Kinds() {
 		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed, lipsync.Canceled} {
-			n, some, err := s.eraseFound(ctx, lipsync.StatusQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch}, end)
+			n, some, err := s.eraseFound(ctx, lipsync.PlaceQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch}, end)
 			erased, refused = erased+n, refused || some
 			if err != nil {
 				return erased, true, err
@@ -95,16 +95,10 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 }
 
 // eraseFound erases the requests that the query finds, until the time end. refused reports whether Erase refuses some.
-func (s *Service) eraseFound(ctx context.Context, q lipsync.StatusQuery, end time.Time) (erased int, refused bool, err error) {
+func (s *Service) eraseFound(ctx context.Context, q lipsync.PlaceQuery, end time.Time) (erased int, refused bool, err error) {
 	for !s.Over(end) {
-		page, _, err := s.Store.Requests.ListByStatus(ctx, q)
-		if err == nil && len(page) == 0 && q.Before != "" {
-			if _, gone := s.Store.Requests.ByID(ctx, q.Before); failure.CodeOf(gone) == failure.NotFound { // another call erased it, and no page is behind it
-				q.Before = ""
-				continue
-			}
-		}
-		if err != nil || len(page) == 0 {
+		page, next, err := s.Store.Requests.ListFrom(ctx, q)
+		if err != nil || len(page) == 0 && next == "" {
 			return erased, refused, err
 		}
 		made, err := s.madeByUnfinished(ctx, q.Account, end) // read after the page, since a batch may begin at any time
@@ -115,7 +109,7 @@ func (s *Service) eraseFound(ctx context.Context, q lipsync.StatusQuery, end tim
 			return erased, refused, err
 		}
 		var gone atomic.Int64
-		refusals := make([]bool, len(page))
+		var stays atomic.Bool
 		err = s.Each(len(page), end, func(i int) error {
 			r, err := s.Store.Requests.ByID(ctx, page[i].ID) // the page lacks some fields
 			if err == nil {
@@ -125,19 +119,14 @@ func (s *Service) eraseFound(ctx context.Context, q lipsync.StatusQuery, end tim
 			case "":
 				gone.Add(1)
 			case failure.Unfinished:
-				refusals[i] = true
+				stays.Store(true)
 				return nil
 			}
 			return failure.Unless(failure.NotFound, err) // NotFound: another call has erased it
 		})
-		erased += int(gone.Load())
-		if err != nil {
+		erased, refused = erased+int(gone.Load()), refused || stays.Load()
+		if q.Place = next; err != nil || next == "" {
 			return erased, refused, err
-		}
-		for i, r := range page {
-			if refusals[i] {
-				q.Before, refused = r.ID, true // the next page is that behind the last one that stays
-			}
 		}
 	}
 	return erased, refused, nil

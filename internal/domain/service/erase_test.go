@@ -176,31 +176,36 @@ func TestEraseBehindRefused(t *testing.T) {
 // afterFirstPage calls do once before a page of requests behind another.
 type afterFirstPage struct {
 	lipsync.Requests
-	do func(before string)
+	do func()
 }
 
-func (s *afterFirstPage) ListByStatus(ctx context.Context, q lipsync.StatusQuery) ([]lipsync.Request, int, error) {
-	if do := s.do; do != nil && q.Before != "" {
+func (s *afterFirstPage) ListFrom(ctx context.Context, q lipsync.PlaceQuery) ([]lipsync.Request, string, error) {
+	if do := s.do; do != nil && q.Place != "" {
 		s.do = nil
-		do(q.Before)
+		do()
 	}
-	return s.Requests.ListByStatus(ctx, q)
+	return s.Requests.ListFrom(ctx, q)
 }
 
-// TestEraseBesideAnother has a batch that ends while its requests are refused. Another call erases the last one of them, behind which the first call
-// would go on.
+// TestEraseBesideAnother has a batch that ends while its requests are refused. Another call erases one of them. The first call goes on, and the next one
+// erases those that were refused.
 func TestEraseBesideAnother(t *testing.T) {
 	f := newFixture(t)
 	oldest := f.canceled(t)
 	b := f.canceledLines(t, 210) // more than a page
-	f.Store.Requests = &afterFirstPage{f.Store.Requests, func(before string) {
+	newest := b.RequestID(len(b.Lines) - 1)
+	f.Store.Requests = &afterFirstPage{f.Store.Requests, func() {
 		f.finish(t, b)
-		check.Must(t, f.Erase(t.Context(), f.caller, before))
+		check.Must(t, f.Erase(t.Context(), f.caller, newest))
 	}}
 	erased, _, err := f.EraseAll(t.Context(), f.caller)
-	check.Must(t, failure.Unless(failure.Unfinished, err)) // it has seen that some are refused
-	check.Want(t, "erased, with the batch", erased, len(b.Lines)+1)
-	for _, id := range []string{oldest, b.RequestID(0), b.RequestID(len(b.Lines) - 1)} {
+	check.Error(t, "when some were refused", err, failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
+	f.wantErased(t, oldest)
+	rest, more, err := f.EraseAll(t.Context(), f.caller)
+	check.Must(t, err)
+	check.Want(t, "erased, with the batch", erased+rest, len(b.Lines)+1)
+	check.Want(t, "more", more, false)
+	for _, id := range []string{b.RequestID(0), newest} {
 		f.wantErased(t, id)
 	}
 }

@@ -74,16 +74,6 @@ func (s *Service) Requests(ctx context.Context, c lipsync.Caller, q ListQuery) (
 	return list, int64(total), err
 }
 
-// RequestsBefore returns the newest of the caller's requests with the query's status that are older
-// than the request with the id before, or of all if before is "". It ignores q.Offset. It doesn't
-// count, so any number of requests can be read page by page.
-func (s *Service) RequestsBefore(ctx context.Context, c lipsync.Caller, before string, q ListQuery) ([]lipsync.Request, error) {
-	list, _, err := s.Store.Requests.ListByStatus(ctx, lipsync.StatusQuery{
-		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Before: before, Limit: q.Limit,
-	})
-	return list, err
-}
-
 // RequestPage returns the same as Requests, with signed URLs of the outputs.
 func (s *Service) RequestPage(ctx context.Context, c lipsync.Caller, q ListQuery) (Page, error) {
 	list, total, err := s.Requests(ctx, c, q)

@@ -30,7 +30,7 @@ func (f *fixture) fuzzCaller(tb testing.TB) func(r *http.Request) (w *httptest.R
 // page has a script from the path or query.
 func FuzzPages(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"", "status=failed&reference_id=<script>x&before=00000000-0000-4000-8000-000000000003"}, {"/requests/<script>x", ""}, {"/settings/keys/../../x/revoke", "a=%zz"},
+		{"", "status=failed&reference_id=<script>x&place=3"}, {"/requests/<script>x", ""}, {"/settings/keys/../../x/revoke", "a=%zz"},
 		{"/requests/%3Cscript%3Ex", ""}, {"/static/%00", ""}, {"/usage", "offset=-1"}, {"/api/", ""}, {"//x.example/", ""}, {"/sign-in", "token=a"},
 	} {
 		f.Add(seed[0], seed[1])

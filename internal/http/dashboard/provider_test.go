@@ -107,7 +107,7 @@ func TestPrefix(t *testing.T) {
 	paths := regexp.MustCompile(`\b(?:href|src|action|data-uploads)="([^"]*)"`)
 	seen := 0
 	for _, path := range append(everyPage, "/dashboard/sign-in?name=", "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/"+id,
-		"/dashboard?offset=25", "/dashboard?status=failed&before=00000000-0000-4000-8000-000000000003", "/dashboard/settings/keys/"+c.KeyID+"/revoke") {
+		"/dashboard?offset=25", "/dashboard?status=failed&place=3", "/dashboard/settings/keys/"+c.KeyID+"/revoke") {
 		page := f.get(t, "/api"+path)
 		for _, found := range paths.FindAllStringSubmatch(page.body, -1) {
 			seen++

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -22,25 +20,22 @@ import (
 const pageSize = 25
 
 // filter selects the requests of a list, and the beginning of its page. The page begins after Offset
-// requests. For a list of one state it begins after the request with the id Before.
+// requests. For a list of one state it begins at a Place, which ListFrom returned.
 type filter struct {
 	Status    lipsync.Status // a state; "" for all
 	Reference string         // "" for all
 	Words     string         // a part of the reference id or of the name of a file; "" for all
 	Offset    int64
-	Before    string // "" for the newest
+	Place     string // "" for the newest
 }
 
 func readFilter(q url.Values) filter {
-	f := filter{Reference: q.Get("reference_id"), Words: strings.TrimSpace(q.Get("q"))}
+	f := filter{Reference: q.Get("reference_id"), Place: q.Get("place"), Words: strings.TrimSpace(q.Get("q"))}
 	if s := lipsync.Status(q.Get("status")); slices.Contains(lipsync.States(), s) {
 		f.Status = s
 	}
 	if n, err := strconv.ParseInt(q.Get("offset"), 10, 64); err == nil && n > 0 {
 		f.Offset = n
-	}
-	if id, err := uuid.Parse(q.Get("before")); err == nil {
-		f.Before = id.String()
 	}
 	return f
 }
@@ -89,7 +84,7 @@ type chip struct {
 
 // chips returns the links to the requests of each state.
 func (p *pages) chips(ctx context.Context, c lipsync.Caller, f filter) ([]chip, error) {
-	f.Offset, f.Before = 0, ""
+	f.Offset, f.Place = 0, ""
 	here := f.Status
 	f.Status = ""
 	all := []chip{{Name: "All", Path: f.page("", ""), Here: here == ""}}
@@ -224,22 +219,17 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (reques
 	return requests, nil
 }
 
-// findByStatus returns the requests of a page of one state, and sets its Pager. It
-// checks whether there is another page.
+// findByStatus returns the requests of a page of one state, and sets its Pager.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter
-	requests, err := p.service.RequestsBefore(ctx, c, f.Before, service.ListQuery{Status: f.Status, ReferenceID: f.Reference, Limit: pageSize + 1})
-	if err != nil {
-		return nil, err
-	}
-	if f.Before != "" {
+	requests, next, err := p.service.Store.Requests.ListFrom(ctx, lipsync.PlaceQuery{Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Place: f.Place, Limit: pageSize})
+	if f.Place != "" {
 		l.Pager.Newer = f.page("", "")
 	}
-	if len(requests) > pageSize {
-		requests = requests[:pageSize]
-		l.Pager.Older = f.page("before", requests[pageSize-1].ID)
+	if next != "" {
+		l.Pager.Older = f.page("place", next)
 	}
-	return requests, nil
+	return requests, err
 }
 
 // poster returns the address of the poster of the request's output, nil if there is none. After an

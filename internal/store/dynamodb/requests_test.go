@@ -64,7 +64,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.take()
-	got, _, err := s.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Canceled, ReferenceID: "x", Limit: 2})
+	got, _, err := s.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Canceled, ReferenceID: "x", Limit: 2, Count: 2})
 	if err != nil || len(got) != 1 || got[0].ID != "0" {
 		t.Errorf("got %v (%v), want request 0", got, err)
 	}

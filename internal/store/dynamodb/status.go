@@ -23,44 +23,14 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 	return table.Many(ctx, s.table, limit, in, table.Decoder(func(f *found) table.Fields { return table.Fields{table.OpenSort: &f.sort, "id": &f.id} }))
 }
 
-// ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
-// oldest.
+// ListByStatus reads the index from the newest request to the oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
-	from, of := behindAll, queue.Owner{Account: q.Account, Kind: q.Kind}
-	if q.Before != "" {
-		r, err := s.request(ctx, q.Before)
-		if failure.CodeOf(err) == failure.NotFound || err == nil && queue.OwnerOf(r.Request) != of {
-			return nil, 0, nil
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		from = r.age()
+	all, err := s.newest(ctx, statusQueries(queue.Owner{Account: q.Account, Kind: q.Kind}, q.Status, q.ReferenceID), behindAll, q.Count)
+	if err != nil {
+		return nil, 0, err
 	}
-	if q.Count > 0 {
-		all, err := s.newest(ctx, statusQueries(of, q.Status, q.ReferenceID), from, q.Count)
-		if err != nil {
-			return nil, 0, err
-		}
-		page, err = s.firstOf(ctx, all[min(q.Offset, len(all)):], q.Status, q.Limit)
-		return page, len(all), err
-	}
-	for skip := q.Offset; ; skip = 0 {
-		most := skip + q.Limit
-		all, err := s.newest(ctx, statusQueries(of, q.Status, q.ReferenceID), from, most)
-		if err != nil {
-			return nil, 0, err
-		}
-		more, err := s.firstOf(ctx, all[min(skip, len(all)):], q.Status, q.Limit-len(page))
-		if err != nil {
-			return nil, 0, err
-		}
-		page = append(page, more...)
-		if len(all) < most || len(page) == q.Limit { // otherwise the index lags: some found requests have another status by now
-			return page, 0, nil
-		}
-		from = all[len(all)-1].sort
-	}
+	page, err = s.firstOf(ctx, all[min(q.Offset, len(all)):], q.Status, q.Limit)
+	return page, len(all), err
 }
 
 // statusFrom is ListFrom for requests with one status. A place is the sort key of the last item of the index that was read.
@@ -70,19 +40,19 @@ func (s requests) statusFrom(ctx context.Context, q lipsync.PlaceQuery) (page []
 	}
 	for next = cmp.Or(q.Place, behindAll); len(page) < q.Limit; {
 		most := q.Limit - len(page)
-		all, err := s.newest(ctx, statusQueries(queue.Owner{Account: q.Account}, q.Status, q.ReferenceID), next, most)
+		all, err := s.newest(ctx, statusQueries(queue.Owner{Account: q.Account, Kind: q.Kind}, q.Status, q.ReferenceID), next, most+1)
 		if err != nil {
 			return nil, "", err
 		}
-		more, err := s.firstOf(ctx, all, q.Status, most)
+		more, err := s.firstOf(ctx, all[:min(most, len(all))], q.Status, most)
 		if err != nil {
 			return nil, "", err
 		}
 		page = append(page, more...)
-		if len(all) < most {
+		if len(all) <= most {
 			return page, "", nil
 		}
-		next = all[len(all)-1].sort
+		next = all[most-1].sort
 	}
 	return page, next, nil
 }

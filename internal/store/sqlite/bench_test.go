@@ -66,7 +66,7 @@ func BenchmarkByStatus(b *testing.B) {
 		for _, reference := range []string{"", "ref"} {
 			b.Run(fmt.Sprintf("status=%s/reference=%s", status, reference), func(b *testing.B) {
 				for b.Loop() {
-					if _, _, err := store.Requests.ListByStatus(b.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 20}); err != nil {
+					if _, _, err := store.Requests.ListByStatus(b.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 20, Count: 20}); err != nil {
 						b.Fatal(err)
 					}
 				}

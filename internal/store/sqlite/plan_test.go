@@ -22,8 +22,8 @@ func TestPlans(t *testing.T) {
 	}{
 		{
 			"requests of a state and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndState + inStatus,
-			[]any{"a", "", "x", "failed", 100, 20, 40},
-			[]string{"SEARCH requests USING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=? AND seq<?)"},
+			[]any{"a", "", "x", "failed", 20, 40},
+			[]string{"SEARCH requests USING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=?)"},
 		}, {
 			"accounts of which one is next", standing, []any{1, 1, false},
 			[]string{

@@ -261,22 +261,11 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 }
 
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
-	last := int64(math.MaxInt64)
-	if q.Before != "" {
-		last, err = one(ctx, s.Store, "by_status", scanValue[int64],
-			"SELECT coalesce((SELECT seq FROM requests WHERE id = ? AND account = ? AND kind = ?), 0)", q.Before, q.Account, q.Kind)
-		if err != nil || last == 0 {
-			return nil, 0, err
-		}
-	}
 	clauses, args := statusClauses(q)
-	args = append(args, last)
-	if q.Count > 0 {
-		total, err = one(ctx, s.Store, "by_status", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
-			append(slices.Clone(args), q.Count)...)
-		if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
-			return nil, total, err
-		}
+	total, err = one(ctx, s.Store, "by_status", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+" LIMIT ?)",
+		append(slices.Clone(args), q.Count)...)
+	if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
+		return nil, total, err
 	}
 	page, err = s.selectListed(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
@@ -292,20 +281,20 @@ func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) (page []li
 	clauses, number, args := "WHERE account = ? AND "+toRender, "seq", []any{q.Account}
 	switch {
 	case q.Status != "":
-		clauses, args = statusClauses(lipsync.StatusQuery{Account: q.Account, Status: q.Status, ReferenceID: q.ReferenceID})
+		clauses, args = statusClauses(lipsync.StatusQuery{Account: q.Account, Kind: q.Kind, Status: q.Status, ReferenceID: q.ReferenceID})
 	case q.ReferenceID != "":
 		clauses, number, args = clauses+" AND reference_id = ? AND reference_id <> ''", "reference_seq", append(args, q.ReferenceID)
 	}
 	numbers, err := many(ctx, s.Store, "walk", scanValue[int64], "SELECT "+number+" FROM requests "+clauses+" AND "+number+" < ? ORDER BY "+number+" DESC LIMIT ?",
-		append(slices.Clone(args), place, q.Limit)...)
-	if err != nil || len(numbers) == 0 {
+		append(slices.Clone(args), place, q.Limit+1)...)
+	if err != nil || min(len(numbers), q.Limit) == 0 {
 		return nil, "", err
 	}
-	last := numbers[len(numbers)-1]
-	if len(numbers) == q.Limit {
-		next = strconv.FormatInt(last, 10)
+	if len(numbers) > q.Limit {
+		numbers = numbers[:q.Limit]
+		next = strconv.FormatInt(numbers[q.Limit-1], 10)
 	}
-	page, err = s.selectListed(ctx, "walk", clauses+" AND "+number+" BETWEEN ? AND ? ORDER BY "+number+" DESC", append(args, last, numbers[0])...)
+	page, err = s.selectListed(ctx, "walk", clauses+" AND "+number+" BETWEEN ? AND ? ORDER BY "+number+" DESC", append(args, numbers[len(numbers)-1], numbers[0])...)
 	return page, next, err
 }
 
@@ -326,10 +315,7 @@ const withReferenceAndState = `INDEXED BY requests_by_reference_state
 	WHERE account = ? AND kind = ? AND reference_id = ? AND reference_id <> '' AND ` + state + " = ?"
 
 // inStatus selects a page of the requests with one state.
-const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
-
-// older selects the requests that are older than a given one.
-const older = " AND seq < ?"
+const inStatus = " ORDER BY seq DESC LIMIT ? OFFSET ?"
 
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay

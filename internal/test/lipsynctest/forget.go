@@ -191,7 +191,7 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		want(t, "listed as", fmt.Sprint(page[0].Status, page[0].Output, page[0].MediaDeletedAt, page[1].Output),
 			fmt.Sprint(r.Status, "", r.MediaDeletedAt, kept.Output))
-		found, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed, ReferenceID: reference, Limit: 2})
+		found, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed, ReferenceID: reference, Limit: 2, Count: 2})
 		must(t, err)
 		want(t, "by status", fmt.Sprint(slices.Sorted(slices.Values(ids(found)))), fmt.Sprint(slices.Sorted(slices.Values(ids(page)))))
 	}

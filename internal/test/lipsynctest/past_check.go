@@ -109,7 +109,7 @@ func (p *Past) wantRequests(t *testing.T) {
 		if r.ID != pastID(w.id) || r.Status != w.status || r.ReferenceID != w.ref || r.Failure.Sentence() != w.err {
 			t.Errorf("got %+v, want %+v", r, w)
 		}
-		q := lipsync.StatusQuery{Account: pastAccount, Status: w.status, Limit: 10}
+		q := lipsync.StatusQuery{Account: pastAccount, Status: w.status, Limit: 10, Count: 10}
 		if found, _, err := p.Store.Requests.ListByStatus(t.Context(), q); err != nil || len(found) != 1 || found[0].ID != r.ID {
 			t.Errorf("%s: got %+v (%v)", w.status, found, err)
 		}

@@ -49,7 +49,7 @@ func testLargest(t *testing.T, store lipsync.Store) {
 		page, _, err := store.Requests.List(t.Context(), "a", reference, 0, 9)
 		must(t, err)
 		want(t, "the list is as made", reflect.DeepEqual(page, made), true)
-		page, _, err = store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued, ReferenceID: reference, Limit: 9})
+		page, _, err = store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued, ReferenceID: reference, Limit: 9, Count: 9})
 		must(t, err)
 		want(t, "the list by status is as made", reflect.DeepEqual(page, made), true)
 	}

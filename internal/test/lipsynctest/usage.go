@@ -41,7 +41,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		wantByStatus(t, store, status, "x", newest[2:])
 		wantByStatus(t, store, status, "y", newest[:2])
 		wantByStatus(t, store, status, "z", nil)
-		others, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status, Limit: 1})
+		others, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status, Limit: 1, Count: 1})
 		must(t, err)
 		want(t, "another account's", len(others), 0)
 	}
@@ -51,31 +51,28 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, reference string, newest []string) {
 	t.Helper()
 	var got []string
-	for before := ""; ; {
-		page, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before, Limit: 2})
+	for from := (lipsync.PlaceQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 2}); ; {
+		page, next, err := store.Requests.ListFrom(t.Context(), from)
 		must(t, err)
 		got = append(got, ids(page)...)
-		if len(page) == 0 {
+		if from.Place = next; next == "" {
 			break
 		}
 		want(t, "state", page[0].State(), status)
-		before = page[len(page)-1].ID
+		want(t, "requests of a page with another behind it", len(page), 2)
 	}
 	if !slices.Equal(got, newest) {
 		t.Errorf("%s with reference %q: got %v, want %v", status, reference, got, newest)
 	}
 	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 2}
 	for q.Offset = range len(newest) + 2 {
-		for q.Count = range len(newest) + 2 {
-			end := len(newest)
-			if q.Count > 0 {
-				end = min(q.Count, len(newest))
-			}
+		for q.Count = 1; q.Count <= len(newest)+1; q.Count++ {
+			end := min(q.Count, len(newest))
 			page, total, err := store.Requests.ListByStatus(t.Context(), q)
 			must(t, err)
 			rest := newest[min(q.Offset, end):end]
 			want(t, fmt.Sprintf("page from %d of %d", q.Offset, q.Count), fmt.Sprint(ids(page)), fmt.Sprint(rest[:min(2, len(rest))]))
-			want(t, "total", total, min(q.Count, len(newest)))
+			want(t, "total", total, end)
 		}
 	}
 }
