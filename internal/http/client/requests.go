@@ -39,17 +39,8 @@ type Input struct {
 	Ref  string            `json:"ref,omitzero"` // the name that segments have for an audio
 }
 
-// Request is a lip sync request. Fields without a value are absent.
-type Request struct {
-	ID           string         `json:"id"`
-	CreatedAt    time.Time      `json:"created_at"`
-	Status       lipsync.Status `json:"status"`
-	ErrorMessage string         `json:"error_message,omitzero"`
-	FinishedAt   time.Time      `json:"finished_at,omitzero"`
-	OutputURL    string         `json:"output_url,omitzero"` // a signed URL, which needs no key
-	ReferenceID  string         `json:"reference_id,omitzero"`
-	StartedAt    time.Time      `json:"started_at,omitzero"`
-}
+// Request is a lip sync request. Its OutputURL is signed, and needs no key.
+type Request = rest.Request
 
 // Progress says how far a request is.
 type Progress struct {
@@ -62,37 +53,12 @@ type Progress struct {
 
 // Details are further facts about a request.
 type Details struct {
-	Reason string `json:"reason,omitzero"` // what is known of why it failed or waits
-	Frames struct {
-		Total  int `json:"total"`
-		Synced int `json:"synced"`
-		Kept   int `json:"kept"`
-	} `json:"frames"`
-	Unsynced []order.Gap `json:"unsynced,omitempty"` // parts of the output
-	LeftOut  int         `json:"unsynced_left_out,omitempty"`
-	Warnings []string    `json:"warnings"`
-	Sync     *SyncScore  `json:"sync"` // nil if nothing is known
-}
-
-// SyncScore says how well lips follow the speech. What isn't known is nil.
-type SyncScore struct {
-	Text         string   `json:"text"`
-	Score        *float64 `json:"score,omitempty"`
-	Closures     *Sounds  `json:"closures,omitempty"`
-	Vowels       *Sounds  `json:"vowels,omitempty"`
-	SpokenFrames *struct {
-		Total  int `json:"total"`
-		Synced int `json:"synced"`
-	} `json:"spoken_frames,omitempty"`
-	Confidence *float64 `json:"confidence,omitempty"`
-	Offset     *int     `json:"offset_frames,omitempty"`
-}
-
-// Sounds counts heard sounds, and those that the lips show.
-type Sounds struct {
-	Heard    int       `json:"heard"`
-	Shown    int       `json:"shown"`
-	MissedAt []float64 `json:"missed_at"` // seconds
+	Reason   string          `json:"reason,omitzero"` // what is known of why it failed or waits
+	Frames   rest.Frames     `json:"frames"`
+	Unsynced []order.Gap     `json:"unsynced,omitempty"` // parts of the output
+	LeftOut  int             `json:"unsynced_left_out,omitempty"`
+	Warnings []string        `json:"warnings"`
+	Sync     *rest.SyncScore `json:"sync"` // nil if nothing is known
 }
 
 // Page is a page of the account's requests, the newest first.
@@ -135,39 +101,47 @@ func (c *Client) Generate(ctx context.Context, o Order, key string) (id string, 
 	return made.ID, err
 }
 
+// get reads what is at the path, and after which time to read it again: 0 once it stays as it is.
+func get[T any](ctx context.Context, c *Client, path string) (answer T, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: path}, &answer)
+	return answer, after, err
+}
+
+// below returns the path of what has the id or reference id below a path.
+func below(path, id string) string { return path + "/" + url.PathEscape(id) }
+
 // Request reads a request by its id or reference id.
 func (c *Client) Request(ctx context.Context, id string) (r Request, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id)}, &r)
+	r, _, err = get[Request](ctx, c, below(rest.RequestsPath, id))
 	return r, err
 }
 
 // Progress reads how far a request is, and after which time to read it again.
 func (c *Client) Progress(ctx context.Context, id string) (p Progress, after time.Duration, err error) {
-	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.ProgressPath}, &p)
-	return p, after, err
+	return get[Progress](ctx, c, below(rest.RequestsPath, id)+rest.ProgressPath)
 }
 
 // Details reads further facts about a request.
 func (c *Client) Details(ctx context.Context, id string) (d Details, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.DetailsPath}, &d)
+	d, _, err = get[Details](ctx, c, below(rest.RequestsPath, id)+rest.DetailsPath)
 	return d, err
 }
 
 // List reads a page of the account's requests. The query has the parameters of the call.
 func (c *Client) List(ctx context.Context, query url.Values) (p Page, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "?" + query.Encode()}, &p)
+	p, _, err = get[Page](ctx, c, rest.RequestsPath+"?"+query.Encode())
 	return p, err
 }
 
 // Cancel cancels a request. It is an Error with status 409 if the request is finished.
 func (c *Client) Cancel(ctx context.Context, id string) (r Request, err error) {
-	_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.RequestsPath + "/" + url.PathEscape(id)}, &r)
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: below(rest.RequestsPath, id)}, &r)
 	return r, err
 }
 
 // Erase deletes a finished request with its media and its record. It is an Error with status 409 if the request isn't finished.
 func (c *Client) Erase(ctx context.Context, id string) error {
-	_, err := c.do(ctx, call{method: http.MethodDelete, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.RecordPath}, new(json.RawMessage))
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: below(rest.RequestsPath, id) + rest.RecordPath}, new(json.RawMessage))
 	return err
 }
 
@@ -210,13 +184,12 @@ func (c *Client) CreateBatch(ctx context.Context, b Batch, key string) (text jso
 
 // Batch reads a batch as JSON with its lines, and after which time to read it again: 0 once it is finished.
 func (c *Client) Batch(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
-	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
-	return text, after, err
+	return get[json.RawMessage](ctx, c, below(rest.BatchesPath, id))
 }
 
 // CancelBatch cancels all of a batch that isn't finished, and returns the batch as JSON with its lines.
 func (c *Client) CancelBatch(ctx context.Context, id string) (text json.RawMessage, err error) {
-	_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: below(rest.BatchesPath, id)}, &text)
 	return text, err
 }
 
@@ -241,14 +214,12 @@ func (c *Client) Estimate(ctx context.Context, o Order) (id string, err error) {
 
 // Estimated reads an estimate as JSON with its status, and after which time to read it again: 0 once it is finished.
 func (c *Client) Estimated(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
-	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.EstimatesPath + "/" + url.PathEscape(id)}, &text)
-	return text, after, err
+	return get[json.RawMessage](ctx, c, below(rest.EstimatesPath, id))
 }
 
 // Analysis reads an analysis as JSON with its status, and after which time to read it again: 0 once it is finished.
 func (c *Client) Analysis(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
-	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.AnalysesPath + "/" + url.PathEscape(id)}, &text)
-	return text, after, err
+	return get[json.RawMessage](ctx, c, below(rest.AnalysesPath, id))
 }
 
 // leastWait is the time between two reads if the service names none.

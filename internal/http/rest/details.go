@@ -25,34 +25,34 @@ type details struct {
 	Options         order.Options  `json:"options,omitzero"`
 	Output          order.Output   `json:"output,omitzero"`
 	Segments        order.Segments `json:"segments,omitzero"`
-	Frames          *frames        `json:"frames,omitempty"`
+	Frames          *Frames        `json:"frames,omitempty"`
 	Unsynced        []order.Gap    `json:"unsynced,omitzero"`
 	UnsyncedLeftOut int            `json:"unsynced_left_out,omitzero"`
 	Warnings        []string       `json:"warnings,omitzero"`
-	Sync            *syncScore     `json:"sync,omitempty"`
+	Sync            *SyncScore     `json:"sync,omitempty"`
 	Provenance      string         `json:"provenance,omitempty"` // the standard of the output's manifest
 }
 
-// frames counts the frames of an output.
-type frames struct {
+// Frames counts the frames of an output.
+type Frames struct {
 	Total  int `json:"total"`
 	Synced int `json:"synced"` // with at least one painted mouth
 	Kept   int `json:"kept"`   // as in the video
 }
 
-// syncScore says how well the mouths of an output follow its speech. What isn't known is absent.
-type syncScore struct {
+// SyncScore says how well the mouths of an output follow its speech. What isn't known is absent.
+type SyncScore struct {
 	Text         string   `json:"text"`
 	Score        *float64 `json:"score,omitempty"`
-	Closures     *sounds  `json:"closures,omitempty"`
-	Vowels       *sounds  `json:"vowels,omitempty"`
+	Closures     *Sounds  `json:"closures,omitempty"`
+	Vowels       *Sounds  `json:"vowels,omitempty"`
 	SpokenFrames *spoken  `json:"spoken_frames,omitempty"`
 	Confidence   *float64 `json:"confidence,omitempty"`
 	OffsetFrames *int     `json:"offset_frames,omitempty"`
 }
 
-// sounds counts heard sounds of a kind, and those that the lips show.
-type sounds struct {
+// Sounds counts heard sounds of a kind, and those that the lips show.
+type Sounds struct {
 	Heard    int       `json:"heard"`
 	Shown    int       `json:"shown"`
 	MissedAt []float64 `json:"missed_at"` // seconds
@@ -65,11 +65,11 @@ type spoken struct {
 }
 
 // newSyncScore returns nil if nothing is known.
-func newSyncScore(s order.SyncScore) *syncScore {
+func newSyncScore(s order.SyncScore) *SyncScore {
 	if s.IsZero() {
 		return nil
 	}
-	a := &syncScore{Text: s.Says(), Closures: newSounds(s.Closures), Vowels: newSounds(s.Vowels)}
+	a := &SyncScore{Text: s.Says(), Closures: newSounds(s.Closures), Vowels: newSounds(s.Vowels)}
 	if worst, known := s.Score(); known {
 		a.Score = &worst
 	}
@@ -82,11 +82,11 @@ func newSyncScore(s order.SyncScore) *syncScore {
 	return a
 }
 
-func newSounds(p order.Part) *sounds {
+func newSounds(p order.Part) *Sounds {
 	if p.All == 0 {
 		return nil
 	}
-	return &sounds{p.All, p.Good, append([]float64{}, p.Missed...)}
+	return &Sounds{p.All, p.Good, append([]float64{}, p.Missed...)}
 }
 
 func (d details) requestID() string { return d.ID }
@@ -108,7 +108,7 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 		d.Warnings = nil
 	}
 	if f := q.Frames; f.Total > 0 {
-		d.Frames = &frames{f.Total, f.Synced, f.Kept()}
+		d.Frames = &Frames{f.Total, f.Synced, f.Kept()}
 		d.Unsynced, d.UnsyncedLeftOut = q.Unsynced.Gaps, q.Unsynced.LeftOut
 	}
 	return d, nil

@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/domain/service"
 )
 
-// request is a lip sync request in an answer. Fields without a value are absent.
-type request struct {
+// Request is a lip sync request in an answer. Fields without a value are absent.
+type Request struct {
 	ID           string         `json:"id"`
 	CreatedAt    time.Time      `json:"created_at"`
 	Status       lipsync.Status `json:"status"`
@@ -25,14 +25,14 @@ type request struct {
 	StartedAt    time.Time      `json:"started_at,omitzero"`
 }
 
-func (q request) requestID() string { return q.ID }
+func (q Request) requestID() string { return q.ID }
 
-func (q request) withoutLinks() any {
+func (q Request) withoutLinks() any {
 	q.OutputURL = ""
 	return q
 }
 
-func (q request) openSince() time.Time { return openSince(q.Status, q.CreatedAt, q.StartedAt) }
+func (q Request) openSince() time.Time { return openSince(q.Status, q.CreatedAt, q.StartedAt) }
 
 // openSince returns the result of pollable.openSince for a request with the status.
 func openSince(s lipsync.Status, created, started time.Time) time.Time {
@@ -47,7 +47,7 @@ func openSince(s lipsync.Status, created, started time.Time) time.Time {
 }
 
 // view returns a request for an answer, with the URL of its output if it has one.
-func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
+func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) Request {
 	v := viewOf(q)
 	if output != nil {
 		v.OutputURL = a.absolute(r, output)
@@ -56,8 +56,8 @@ func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request 
 }
 
 // viewOf returns a request for an answer or an event, without the URL of its output.
-func viewOf(q lipsync.Request) request {
-	return request{
+func viewOf(q lipsync.Request) Request {
+	return Request{
 		ID:           q.ID,
 		CreatedAt:    q.CreatedAt.UTC(),
 		Status:       q.Status,
@@ -68,16 +68,16 @@ func viewOf(q lipsync.Request) request {
 	}
 }
 
-func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {
+func (a *api) getRequest(r *http.Request, c lipsync.Caller) (Request, error) {
 	id := r.PathValue("id") // decoded: a reference_id may have a slash, sent as %2F
 	q, output, err := a.service.Request(r.Context(), c, id)
 	if err != nil {
-		return request{}, err
+		return Request{}, err
 	}
 	return a.view(r, q, output), nil
 }
 
-func (*api) viewEnded(q lipsync.Request) request { return viewOf(q) }
+func (*api) viewEnded(q lipsync.Request) Request { return viewOf(q) }
 
 // erased says how many requests and batches a call erased, and whether more may be left.
 type erased struct {
@@ -96,7 +96,7 @@ func (a *api) eraseAccount(r *http.Request, c lipsync.Caller) (erased, error) {
 
 // page is one page of the account's requests, newest first.
 type page struct {
-	Data       []request  `json:"data"`
+	Data       []Request  `json:"data"`
 	Pagination pagination `json:"pagination"`
 }
 
@@ -132,7 +132,7 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	data := make([]request, len(found.Requests))
+	data := make([]Request, len(found.Requests))
 	for i, q := range found.Requests {
 		data[i] = a.view(r, q, found.Outputs[i])
 	}
