@@ -26,7 +26,7 @@ const (
 	ratio   = "None"
 )
 
-// Metrics implements lipsync.Watcher.
+// Metrics writes what it watches as metrics of CloudWatch.
 type Metrics struct {
 	namespace string
 	now       func() time.Time

@@ -32,7 +32,7 @@ const (
 	firstPause = 100 * time.Millisecond
 )
 
-// Bus implements lipsync.Bus.
+// Bus is a bus of EventBridge.
 type Bus struct {
 	client *eventbridge.Client
 	name   string

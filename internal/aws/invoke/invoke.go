@@ -57,7 +57,6 @@ func New(config aws.Config, function string, r Record, now func() time.Time) *Po
 	return &Pool{config: config, function: function, record: r, now: now, signer: v4.NewSigner()}
 }
 
-// Count implements lipsync.Pool.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	return p.record.CountSmall(ctx, p.now())
 }

@@ -15,7 +15,7 @@ import (
 // Foretold is the body of a message that a small request may come soon.
 const Foretold = "foretold"
 
-// Queue implements lipsync.Queue.
+// Queue sends hints to a queue of SQS.
 type Queue struct {
 	client *sqs.Client
 	url    string

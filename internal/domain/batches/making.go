@@ -98,7 +98,8 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []lipsync.Batch, end t
 	return errors.Join(errs...)
 }
 
-// endedKeys returns when keys of the account whose batches all are were revoked or expired, by their ids. The others have no time. If no line waits, it returns none.
+// endedKeys returns the times at which the keys of an account were revoked or expired, by their ids; zero for the others. All are batches of that
+// account. If none of their lines waits for its request, endedKeys returns no times.
 func (s *Service) endedKeys(ctx context.Context, all []lipsync.Batch) (map[string]time.Time, error) {
 	if !slices.ContainsFunc(all, func(b lipsync.Batch) bool { return b.KeyID != "" && len(linesIn(b.Lines, lipsync.LineWaiting)) > 0 }) {
 		return nil, nil

@@ -17,6 +17,9 @@ import (
 
 // Requests stores requests. Its lists and counts, and those of open requests and stored bytes by which it limits a request ToRender, have requests
 // ToRender only. Requests of another kind are limited by the counts of that kind.
+//
+// Requests that are Listed lack what only a single request shows, since that may be large: Tracks, Targets, Unsynced, and of Options all but the name
+// of the output's file. The lease and Progress may be missing.
 type Requests interface {
 	// Create writes the request, one use of the key (if KeyID is not "") and the idempotency record
 	// in one transaction. Once Create returns, the request is the newest one in the lists of its

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/order"
 )
 
 // MostRecord is the largest size of what a client may put into one record, in bytes as stores keep it. It has room for four of the longest URLs
@@ -45,12 +44,4 @@ func checkSize(what, of string, size int) error {
 		return nil
 	}
 	return failure.New(failure.Invalid, fmt.Sprintf("%s takes %d bytes, and may take %d: it has too many or too long %s", what, size, MostRecord, of))
-}
-
-// Listed returns the request as lists have it: without what only a single request shows, since that may be large. Of the options it has
-// the name of the output's file. The lease and Progress may be missing.
-func (r Request) Listed() Request {
-	r.Tracks, r.Targets, r.Unsynced = nil, nil, order.Unsynced{}
-	r.Options = order.Options{Output: order.Output{FileName: r.Options.Output.FileName}}
-	return r
 }

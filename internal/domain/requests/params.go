@@ -112,7 +112,7 @@ func (p Params) UploadIDs() []string {
 }
 
 // fingerprint returns a SHA-256 of all parameters. It depends also on the endpoint, since stored
-// media have a SHA-256 and no URL.
+// media have a SHA-256 and no URL. An empty field that may be absent leaves it as it was before there was such a field.
 func (p Params) fingerprint() [32]byte {
 	type source struct {
 		URL    string
@@ -130,11 +130,11 @@ func (p Params) fingerprint() [32]byte {
 		Video, Audio source
 		LargestFace  bool
 		ReferenceID  string
-		Engine       string  `json:",omitempty"` // absent in records of versions with only one engine
-		Options      string  `json:",omitempty"` // absent in records of versions without options
-		AudioRef     string  `json:",omitempty"` // absent in records of versions without segments, as is More
+		Engine       string  `json:",omitempty"`
+		Options      string  `json:",omitempty"`
+		AudioRef     string  `json:",omitempty"`
 		More         []track `json:",omitempty"`
-		WebhookURL   string  `json:",omitempty"` // absent in records of versions without webhooks
+		WebhookURL   string  `json:",omitempty"`
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
 		p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),

@@ -121,7 +121,6 @@ func (s *Setting[T]) inStack() *Kind[T] {
 	return s.Kind
 }
 
-// Check implements Entry.
 func (s *Setting[T]) Check(text string) error {
 	if _, ok := s.Kind.parse(text); ok {
 		return nil
@@ -133,13 +132,10 @@ func (s *Setting[T]) Check(text string) error {
 	return fmt.Errorf("%s must be %s", s.Flag(), want)
 }
 
-// EnvValue implements Entry.
 func (s *Setting[T]) EnvValue(v *Values) string { return asText(s.In(v)) }
 
-// ContextValue implements Entry.
 func (s *Setting[T]) ContextValue(v *Values) string { return s.counted(s.In(v)) }
 
-// StackDefault implements Entry.
 func (s *Setting[T]) StackDefault() string {
 	if s.inStack().unit == 0 {
 		return s.Default

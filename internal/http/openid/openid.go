@@ -35,7 +35,7 @@ type Options struct {
 	Now        func() time.Time
 }
 
-// SignIn implements signin.SignIn.
+// SignIn signs people in by a provider of OpenID Connect.
 type SignIn struct {
 	options Options
 	sealer  signin.Sealer

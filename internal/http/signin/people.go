@@ -59,7 +59,6 @@ func (f *Folder) person(account, name string) (who Person, err error) {
 	return who, err
 }
 
-// People implements People.
 func (f *Folder) People(account string) (all []Person, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), people)
 	if err != nil {
@@ -83,7 +82,6 @@ func (f *Folder) People(account string) (all []Person, err error) {
 	return all, nil
 }
 
-// Invite implements People.
 func (f *Folder) Invite(who Person) (*url.URL, error) {
 	switch all, err := f.People(who.Account); {
 	case err != nil:
@@ -122,7 +120,6 @@ func (f *Folder) forget(person string) error {
 	return errors.Join(err, f.EndAll(context.Background(), person))
 }
 
-// Remove implements People.
 func (f *Folder) Remove(account, name string) error {
 	if err := f.root.Remove(personFile(account, name)); err != nil {
 		return ignore(err, fs.ErrNotExist)

@@ -45,7 +45,6 @@ func (t *track) code(c *serial.Coder) {
 	c.Check(t.first >= 0 && t.missed >= 0 && t.missed <= mostMissed)
 }
 
-// Scratch implements engine.Scratcher.
 func (Engine) Scratch(faces, frames int) int64 {
 	face, frame := serial.Size(func(c *serial.Coder, o *mouth.Observation) { o.Code(c) }), serial.Size((&analyser{}).codeTarget)
 	return int64(faces)*int64(face) + int64(frames)*int64(frame)

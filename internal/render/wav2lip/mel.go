@@ -55,7 +55,6 @@ func hear(samples *io.SectionReader, fps float64) neural.Speech { return heard{s
 // spectrograms are unused ones.
 var spectrograms = sync.Pool{New: func() any { return newSpectrogram() }}
 
-// Fill implements neural.Speech.
 func (h heard) Fill(_ context.Context, sound []float32, frame int) error {
 	l := spectrograms.Get().(*spectrogram)
 	defer spectrograms.Put(l)

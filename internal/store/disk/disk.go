@@ -26,7 +26,7 @@ const (
 	partial = "partial" // unfinished files
 )
 
-// Objects implements lipsync.Objects.
+// Objects stores media as files in a folder.
 type Objects struct {
 	root   *os.Root
 	secret []byte

@@ -25,7 +25,7 @@ import (
 // that are left.
 const abortTime = 5 * time.Second
 
-// Objects implements lipsync.Objects.
+// Objects stores media in a bucket.
 type Objects struct {
 	// Unlisted means that the callers have no right to list the bucket. S3 doesn't tell them whether an object is missing or forbidden, so it counts
 	// as missing. Set it before use.

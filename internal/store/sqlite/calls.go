@@ -17,7 +17,7 @@ const noteEvery = time.Second
 // mostPending is the largest number of calls that wait to be written. Later ones are lost.
 const mostPending = 10_000
 
-// calls implements lipsync.Calls.
+// calls keeps calls in memory until they are written together.
 type calls struct {
 	*Store
 	writing sync.Mutex // is held while some are written, so that their order stays

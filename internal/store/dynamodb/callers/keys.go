@@ -21,7 +21,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Keys implements lipsync.Keys.
+// Keys stores API keys in the table.
 type Keys struct{ Table *table.Table }
 
 func keyFields(k *lipsync.Key) table.Fields {

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Rates implements lipsync.Rates.
+// Rates counts calls in the table.
 type Rates struct{ Table *table.Table }
 
 // window is a minute that begins with its first call.

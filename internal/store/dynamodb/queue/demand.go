@@ -99,12 +99,10 @@ func (p *pool) fields() table.Fields {
 // larger ones.
 const clockSkew = 10 * time.Second
 
-// LockScaling implements lipsync.Demand.
 func (q *Queue) LockScaling(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
 	return q.lock(ctx, "until", now, until)
 }
 
-// LockSmall implements lipsync.Demand.
 func (q *Queue) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
 	return q.lock(ctx, "smallUntil", now, until)
 }
@@ -151,7 +149,6 @@ func taken(wait time.Duration) error {
 	return &failure.Error{Code: failure.Conflict, Message: "another starts workers", RetryAfter: wait}
 }
 
-// Steady implements lipsync.Demand.
 func (q *Queue) Steady(ctx context.Context, running int) (least int, err error) {
 	p := newPool()
 	i, err := q.table.Get(ctx, poolKey())
