@@ -23,9 +23,8 @@ const (
 
 var dilations = [...]int{1, 2, 4, 8, 4, 2, 1}
 
-// channels gives the channels of each network. Two networks err differently: their mean takes fewer n for
-// an m.
-var channels = [...]int{112, 80}
+// channels gives the channels of each network. Networks err differently: their mean takes fewer n for an m.
+var channels = [...]int{112, 80, 112}
 
 // articulationWeights holds half-precision floats, little-endian: the outputs that each phone asks for; then for each layer of each network its
 // weights, by tap, input and output, and its biases. training/train.py writes them.

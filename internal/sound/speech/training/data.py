@@ -25,9 +25,9 @@ FESTIVAL = [  # name, voice, language of the phones, language of the text, sente
     ("nsk-hindi", "hindi_NSK_diphone", "in", "hi", 18), ("nsk-telugu", "telugu_NSK_diphone", "in", "te", 13)]
 FLITE = [("slt", 420), ("awb", 420), ("kal16", 200), ("rms", 140)]
 ESPEAK = [  # voice, language of the text, sentences
-    ("en-us", "en", 450), ("en-gb", "en", 250), ("en-gb-scotland", "en", 80), ("en-gb-x-rp", "en", 80), ("en-gb-x-gbclan", "en", 60),
-    ("en-029", "en", 60), ("de", "de", 120), ("es", "es", 80), ("it", "it", 60), ("pl", "pl", 90), ("fr-fr", "fr", 160), ("nl", "nl", 60),
-    ("sv", "sv", 80), ("hu", "de", 40), ("tr", "de", 40), ("pt-br", "pt", 60), ("bg", "bg", 60), ("eo", "eo", 40)]
+    ("en-us", "en", 450), ("en", "en", 250), ("en-gb-scotland", "en", 80), ("en-gb-x-rp", "en", 80), ("en-gb-x-gbclan", "en", 60),
+    ("en-029", "en", 60), ("de", "de", 120), ("es", "es", 80), ("it", "it", 60), ("pl", "pl", 90), ("fr", "fr", 240), ("nl", "nl", 60),
+    ("sv", "sv", 80), ("nb", "sv", 60), ("af", "nl", 60), ("hu", "de", 40), ("tr", "de", 40), ("pt-br", "pt", 60), ("bg", "bg", 60), ("eo", "eo", 40)]
 ESPEAK_LATE = .005  # seconds; espeak-ng reports phones 0 to 10 ms late
 
 
@@ -141,8 +141,8 @@ class Espeak:
     def speak(self, text, voice, speed, pitch, span):
         """-> samples, [(start, end, sound)]"""
         self.sound, self.starts, self.voice = [], [], voice.split("+")[0]
-        if self.lib.espeak_SetVoiceByName(voice.encode()):  # a variant that needs data which Debian leaves out
-            self.lib.espeak_SetVoiceByName(voice.split("+")[0].encode())
+        if self.lib.espeak_SetVoiceByName(voice.encode()):  # the voice before would go on
+            raise ValueError("espeak-ng has no voice " + voice)
         for parameter, value in ((self.SPEED, speed), (self.PITCH, pitch), (self.RANGE, span)):
             self.lib.espeak_SetParameter(parameter, value, 0)
         raw = text.encode() + b"\0"

@@ -66,6 +66,11 @@ class Batches:
                 self._interrupt(power[b], y[b], said[b], counts[b])
         return power, y, said, counts
 
+    def shares(self):
+        """-> the share of each phone in what is drawn, as CLASSES"""
+        said = sum(w * np.bincount(names, minlength=len(phones.CLASSES)) / max(len(names), HOPS) for w, (_, _, names) in zip(self.weights, self.all))
+        return said / said.sum()
+
     def _quiet(self, hops):
         clip = self.quiet[self.rng.randint(len(self.quiet))]
         start = self.rng.randint(0, len(clip) - hops + 1)

@@ -17,10 +17,10 @@ from align import RATE, place
 from people import HASTY, SHORTEST, read
 
 STAMPS, PROMPTS = Path("/usr/share/tuxpaint/stamps"), Path("/usr/share/asterisk/sounds")
-PICTURES = {"be": "be", "bg": "bg", "ca": "ca", "da": "da", "el": "el", "es": "es", "fr": "fr-fr", "ro": "ro", "ru": "ru"}  # the voice of espeak-ng for each
+PICTURES = {"be": "be", "bg": "bg", "ca": "ca", "da": "da", "el": "el", "es": "es", "fr": "fr", "ro": "ro", "ru": "ru"}  # the voice of espeak-ng for each
 TALKS = {"cs": "cs", "nl": "nl"}
 READS = {  # likewise, for each folder of a reader
-    "en_US_f_Allison": "en-us", "es_MX_f_Allison": "es-419", "fr_CA_f_June": "fr-fr", "it_IT_m_Carlo": "it", "ru_RU_f_IvrvoiceRU": "ru",
+    "en_US_f_Allison": "en-us", "es_MX_f_Allison": "es-419", "fr_CA_f_June": "fr", "it_IT_m_Carlo": "it", "ru_RU_f_IvrvoiceRU": "ru",
 }
 MOST = 300  # lines of one speaker
 SHORTEST_LINE, LONGEST_LINE = .5, 9  # seconds

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from features import INPUTS, OUTPUTS
 from phones import ARTICULATION, CLASSES
 
-SIZES = (112, 80)  # channels of the networks in ../articulation.bin
+SIZES = (112, 80, 112)  # channels of the networks in ../articulation.bin
 FIRST, DILATIONS = 5, (1, 2, 4, 8, 4, 2, 1)
 WANTED = torch.tensor([ARTICULATION[name] for name in CLASSES]).half()  # of each phone
 UNSURE = 1e-3  # no phones ask for a number nearer to 0 or 1

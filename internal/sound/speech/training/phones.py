@@ -45,7 +45,7 @@ CLOSED = {"m", "b", "p"}
 TEETH = {"f", "v"}  # P is the approximant of Finnish and Hindi: neither teeth nor not
 NASALS = {"n", "n^", "N"}  # sound like m, with open lips
 LIKE_LIPS = dict.fromkeys(NASALS, 1) | dict.fromkeys(("d", "t", "g", "k"), .5)  # sounds that differ from m, b and p in their place only, and how much that matters
-LIKE_SPREAD = {"y", "Y", "2", "9"}  # front round vowels: less their rounding they are i, I, e, E
+LIKE_SPREAD = {"y": "i", "Y": "I", "2": "e", "9": "E"}  # front round vowels, and what each is less its rounding
 OPEN_VOWELS = {"a", "A", "&", "0", "V", "O", "E", "e", "a~", "E~"}
 ROUNDED = {name for name, a in ARTICULATION.items() if a[3] == 1}
 SPREAD = {name for name, a in ARTICULATION.items() if a[4] == 1}

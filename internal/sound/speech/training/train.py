@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-import decide, features, network
+import decide, features, network, phones
 from examples import HOPS, STOPS, Batches, examples, silent
 
 HERE = Path(__file__).resolve().parent.parent
@@ -91,6 +91,17 @@ def train(net, batches, checks, quiet, steps, seed):
     return layers
 
 
+def raise_rare(layers, shares):
+    """Name front round vowels, which few voices speak, as if they were as common as the vowels they are like.
+
+    Their logits get the logarithm of how much more common those are: Menon et al., Long-tail learning via logit adjustment, 2021.
+    """
+    for rare, like in phones.LIKE_SPREAD.items():
+        rare, like = phones.CLASSES.index(rare), phones.CLASSES.index(like)
+        if shares[rare]:
+            layers[-1][1][features.OUTPUTS + rare] += float(np.log(shares[like] / shares[rare]))
+
+
 def golden(networks, path):
     """inputs drawn at random and what they give, for the test of ../network.go"""
     x = torch.randn(1, 96, features.INPUTS, generator=torch.Generator().manual_seed(1))
@@ -114,7 +125,9 @@ def main():
     networks = []
     for seed, size in enumerate(network.SIZES):
         torch.manual_seed(seed)
-        networks.append(train(network.Network(size), Batches(voices, quiet, np.random.RandomState(seed)), validation(stops, quiet), quiet, a.steps, seed))
+        batches = Batches(voices, quiet, np.random.RandomState(seed))
+        networks.append(train(network.Network(size), batches, validation(stops, quiet), quiet, a.steps, seed))
+        raise_rare(networks[-1], batches.shares())
     surer = decide.decide(networks, [u for name in STOPS for u in pickle.load(open(a.folder / (name + ".pkl"), "rb"))])
     print("added to the logits of closure and labiodental:", *surer)
     for layers in networks:
