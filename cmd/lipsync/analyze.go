@@ -40,7 +40,7 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 		said = io.Discard
 	}
 	bar := screen.NewProgress(said)
-	found, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.Show(string(p.Stage), p.Done, p.Total) }))
+	found, _, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.Show(string(p.Stage), p.Done, p.Total) }))
 	bar.End()
 	switch {
 	case failure.CodeOf(err) == failure.Invalid:

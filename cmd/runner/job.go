@@ -135,10 +135,10 @@ func (l *lazy) Estimate(ctx context.Context, job render.Job) (order.Estimate, er
 	return set.Estimate(ctx, job)
 }
 
-func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error) {
+func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, time.Duration, error) {
 	set, err := l.get(ctx)
 	if err != nil {
-		return order.Analysis{}, err
+		return order.Analysis{}, 0, err
 	}
 	return set.FindPeople(ctx, video, o)
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
@@ -11,8 +12,8 @@ import (
 	"lipsync/internal/render/people"
 )
 
-// FindPeople analyses a video. o may be nil.
-func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a order.Analysis, err error) {
+// FindPeople analyses a video. o may be nil. stated is the length that the file states, 0 if it states none; with an error, it is 0 unless it is known.
+func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a order.Analysis, stated time.Duration, err error) {
 	w := work{Renderer: r, by: observed(o)}
 	err = failure.Guard(func() error {
 		// With Pad, the first pass decodes the whole video.
@@ -23,14 +24,15 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 		if err := in.checkSize(in.expected(), 0); err != nil {
 			return err
 		}
-		w.by.Measured(in.video.Duration, 0, in.size(in.expected(), 0))
+		stated = in.video.Duration
+		w.by.Measured(stated, 0, in.size(in.expected(), 0))
 		a, err = w.people(ctx, in)
 		return err
 	})
 	if ctx.Err() != nil {
-		return a, context.Cause(ctx) // other errors only follow from it
+		return a, stated, context.Cause(ctx) // other errors only follow from it
 	}
-	return a, err
+	return a, stated, err
 }
 
 // people finds the people of the video.

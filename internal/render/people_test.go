@@ -19,12 +19,12 @@ func TestFindPeople(t *testing.T) {
 	r := inMemory(t, &numberer{})
 	r.NewTracker = couple
 	o := &notes{}
-	a, err := r.FindPeople(t.Context(), video, o)
+	a, stated, err := r.FindPeople(t.Context(), video, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.measured[0][0] != 2400*time.Millisecond || o.size != 60*ffmpegtest.Width*ffmpegtest.Height/1000 || o.progress[len(o.progress)-1].Done != 60 {
-		t.Errorf("measured %v and %d, told of %v", o.measured, o.size, o.progress)
+	if stated != 2400*time.Millisecond || o.measured[0][0] != stated || o.size != 60*ffmpegtest.Width*ffmpegtest.Height/1000 || o.progress[len(o.progress)-1].Done != 60 {
+		t.Errorf("told of %v, measured %v and %d, told of %v", stated, o.measured, o.size, o.progress)
 	}
 	want := order.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
 	if a.Video != want || len(a.Faces) != 2 {
@@ -56,7 +56,7 @@ func TestFindPeopleRefused(t *testing.T) {
 	} {
 		r := newRenderer(t, &numberer{})
 		r.Limits.Duration = 2 * time.Second
-		if _, err := r.FindPeople(t.Context(), c.path, nil); failure.MessageOf(err) != c.want {
+		if _, _, err := r.FindPeople(t.Context(), c.path, nil); failure.MessageOf(err) != c.want {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestFindPeopleRefused(t *testing.T) {
 func TestFindNobody(t *testing.T) {
 	r := newRenderer(t, &numberer{})
 	r.NewTracker = trackFunc(func(int) ([]tracking.Face, bool) { return nil, false }).new
-	a, err := r.FindPeople(t.Context(), photo(t, "a.png"), nil)
+	a, _, err := r.FindPeople(t.Context(), photo(t, "a.png"), nil)
 	if err != nil || a.Video.Frames != 1 || a.Faces == nil || len(a.Faces) != 0 {
 		t.Errorf("got %+v, %v, want one frame and an empty list", a, err)
 	}

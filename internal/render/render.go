@@ -83,9 +83,8 @@ type Space interface {
 
 // Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.
 type Observer interface {
-	// Measured tells the lengths of the media before any frame is decoded. The length of the video is the one that its file states, 0 if it
-	// states none. For a preview, so is that of the audio; if its file states none, it is as long as the preview needs. size is about the
-	// Size that the Result will have.
+	// Measured tells the lengths of the media, which the Result tells too, before any frame is decoded. size is about the Size that the Result will
+	// have.
 	Measured(video, audio time.Duration, size int64)
 	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
 	Resumed(frames, total int)
@@ -119,8 +118,12 @@ type Reused struct {
 	Frames   int  // number of frames in pieces of earlier attempts
 }
 
-// Result describes an output.
+// Result describes an output, and its media.
 type Result struct {
+	// The length of the video is the one that its file states, 0 if it states none. For a preview, so is that of the audio; if its file states none,
+	// it is as long as the preview needs. With an error, both are 0 unless they are known.
+	VideoLength, AudioLength time.Duration
+
 	Length   time.Duration
 	Size     int64 // of the job: the number of pixels of the frames that it analyses and paints, in thousands
 	Frames   order.Frames
@@ -146,13 +149,14 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 		if j.Pieces = nil; j.Findings != nil && !errors.Is(err, ffmpeg.ErrGPU) {
 			j.Findings = unread{j.Findings}
 		}
+		first := made
 		made, err = w.try(ctx, j)
-		made.Again = true
+		made.Again, made.VideoLength, made.AudioLength = true, first.VideoLength, first.AudioLength // which an error may have kept from the second
 	}
 	return made, w.reason(ctx, err)
 }
 
-// try makes one try at a job. With an error, the result tells only what the try has reused.
+// try makes one try at a job. With an error, the result tells only the lengths of the media and what the try has reused.
 func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 	for _, f := range []**os.File{&w.scratch, &w.faces} {
 		if *f, err = flow.Scratch(w.dir); err != nil {
@@ -165,7 +169,8 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		if err != nil {
 			return err
 		}
-		w.by.Measured(in.video.Duration, in.audioLength(), in.size(in.expected(), in.spoken()))
+		made.VideoLength, made.AudioLength = in.video.Duration, in.audioLength()
+		w.by.Measured(made.VideoLength, made.AudioLength, in.size(in.expected(), in.spoken()))
 		seen, err := w.observe(ctx, in)
 		made.Reused.Findings = seen.footage.Recalled
 		if err != nil {
@@ -187,7 +192,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		if err := w.Media.Prove(ctx, in.video.Video, j.Options.Output, proof, j.Output); err != nil {
 			return errors.Join(err, os.Remove(j.Output))
 		}
-		made, err = w.finish(ctx, p, out)
+		made, err = w.finish(ctx, p, out, made)
 		return err
 	})
 	return made, err

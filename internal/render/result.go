@@ -8,13 +8,11 @@ import (
 	"lipsync/internal/sound/speech"
 )
 
-// finish returns the facts about an output that is complete.
-func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err error) {
+// finish adds the facts about an output that is complete to a result.
+func (w work) finish(ctx context.Context, p plan, made painting, r Result) (_ Result, err error) {
 	in, frames := p.input, p.line.Frames
-	r = Result{
-		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: order.Frames{Total: frames, Synced: frames - len(made.unsynced)}, Unsynced: p.unsynced(made.unsynced),
-		Reused: Reused{Findings: p.seen.footage.Recalled, Frames: made.resumed},
-	}
+	r.Length, r.Size = in.length(frames), in.size(p.seen.shown, frames)
+	r.Frames, r.Unsynced = order.Frames{Total: frames, Synced: frames - len(made.unsynced)}, p.unsynced(made.unsynced)
 	heard, err := p.heardWarning()
 	if err != nil {
 		return r, err

@@ -134,8 +134,8 @@ func (*renderer) Estimate(context.Context, render.Job) (order.Estimate, error) {
 }
 
 // FindPeople fails: no simulated client asks for it.
-func (*renderer) FindPeople(context.Context, string, render.Observer) (order.Analysis, error) {
-	return order.Analysis{}, errors.ErrUnsupported
+func (*renderer) FindPeople(context.Context, string, render.Observer) (order.Analysis, time.Duration, error) {
+	return order.Analysis{}, 0, errors.ErrUnsupported
 }
 
 // Render reports progress every second.
@@ -145,6 +145,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 	if err := sleep(ctx, time.Until(r.loaded)); err != nil {
 		return made, err
 	}
+	made.VideoLength, made.AudioLength = length, length
 	o.Measured(length, length, 0)
 	took := r.dice.between(length*7/10, length*13/10)
 	seconds := int(took / time.Second)
@@ -167,5 +168,6 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 	if !r.p.killed() && r.duty == lipsync.DoesPlain {
 		r.ledger.rendered(start, time.Now())
 	}
-	return render.Result{Length: length, Size: 1000}, nil
+	made.Length, made.Size = length, 1000
+	return made, nil
 }

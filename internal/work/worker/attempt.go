@@ -122,10 +122,9 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	if r.IsEstimate() {
 		return r, w.estimate(ctx, r, job, errs, m, b)
 	}
-	o := &observer{meter: m, bound: b, request: r, log: log}
+	o := newObserver(r, m, b, log)
 	if r.IsAnalysis() {
-		err := w.analyse(ctx, o, job.Video)
-		return o.request, err
+		return w.analyse(ctx, r, job.Video, o)
 	}
 	if w.Work.KeepsFindings() {
 		job.Findings = &findings{w.Work, r, job.VideoSum, log}
@@ -133,7 +132,8 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	job.Pieces, job.PieceTime = &pieces{w.Work, r, log}, w.PieceTime
 	started := time.Now()
 	made, err := w.Renderer.Render(ctx, job, o)
-	if r = o.request; err != nil {
+	r.VideoLength, r.AudioLength = made.VideoLength.Truncate(time.Microsecond), made.AudioLength.Truncate(time.Microsecond)
+	if err != nil {
 		return r, Described(err, job)
 	}
 	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
@@ -176,15 +176,16 @@ func (w *Worker) store(ctx context.Context, r lipsync.Request, path string, made
 	return r, w.complete(ctx, r, path, b)
 }
 
-// analyse completes the analysis of a video.
-func (w *Worker) analyse(ctx context.Context, o *observer, video string) error {
-	a, err := w.Renderer.FindPeople(ctx, video, o)
+// analyse completes the analysis of a video. It returns the request with the video's length, as far as it is known.
+func (w *Worker) analyse(ctx context.Context, r lipsync.Request, video string, o *observer) (lipsync.Request, error) {
+	a, stated, err := w.Renderer.FindPeople(ctx, video, o)
+	r.VideoLength = stated.Truncate(time.Microsecond)
 	if err != nil {
-		return err
+		return r, err
 	}
 	o.bound.set(transferTime, errSlow)
 	o.meter.enter(order.Storing)
-	return w.Work.CompleteAnalysis(ctx, o.request, a)
+	return r, w.Work.CompleteAnalysis(ctx, r, a)
 }
 
 // estimate completes an estimate. errs are the errors of fetching its media.

@@ -107,14 +107,14 @@ func (f renderFunc) Estimate(_ context.Context, j render.Job) (e order.Estimate,
 	return e, err
 }
 
-// FindPeople tells of a video with as many frames as its file has bytes.
-func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a order.Analysis, err error) {
+// FindPeople tells of a video of 2 s with as many frames as its file has bytes.
+func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a order.Analysis, stated time.Duration, err error) {
 	video, err := os.ReadFile(path)
 	if string(video) == "unusable" {
 		err = failure.Failure{Code: failure.NoPicture}.Because(nil)
 	}
 	a.Video.Frames = len(video)
-	return a, err
+	return a, 2 * time.Second, err
 }
 
 // concatenate is a renderer whose output is both inputs, one after the other.

@@ -11,23 +11,25 @@ import (
 
 // observer observes a render or an analysis for an attempt.
 type observer struct {
-	meter   *meter
-	bound   *bound
-	request lipsync.Request // with the lengths of its media, once they are known
-	log     *slog.Logger
+	meter *meter
+	bound *bound
+	whole bool // whether the whole video is used, however long the audio is
+	log   *slog.Logger
 }
 
 var _ render.Observer = (*observer)(nil)
+
+func newObserver(r lipsync.Request, m *meter, b *bound, log *slog.Logger) *observer {
+	return &observer{m, b, r.IsAnalysis() || r.Options.SyncMode == order.Pad || r.Options.Segments != nil, log}
+}
 
 // Measured bounds the time of the attempt by the lengths of the media. It ends an attempt at a large request by a worker of small ones.
 func (o *observer) Measured(video, audio time.Duration, size int64) {
 	if o.bound.promise.w.Work.Duty == lipsync.DoesSmall && lipsync.ClassOfWork(size) == lipsync.Large {
 		o.bound.end(errTooBig)
 	}
-	r := &o.request
-	r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
 	length := max(video, audio)
-	if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == order.Pad || r.Options.Segments != nil) { // it may be the longest video
+	if video == 0 && o.whole { // it may be the longest video
 		length = render.DefaultLimits().Duration
 	}
 	o.bound.set(renderTime(length), errTooSlow)

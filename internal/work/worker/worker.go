@@ -26,7 +26,7 @@ const Poll = 5 * time.Second
 type Renderer interface {
 	Render(context.Context, render.Job, render.Observer) (render.Result, error)
 	Estimate(context.Context, render.Job) (order.Estimate, error)
-	FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error)
+	FindPeople(ctx context.Context, video string, o render.Observer) (a order.Analysis, stated time.Duration, err error)
 }
 
 // Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the

@@ -83,8 +83,9 @@ func TestWishes(t *testing.T) {
 func TestAnalysis(t *testing.T) {
 	for video, c := range map[string]struct {
 		frames  int
+		length  time.Duration
 		failure string
-	}{"video": {5, ""}, "missing": {0, "video URL is not accessible"}, "unusable": {0, "video has no picture"}} {
+	}{"video": {5, 2 * time.Second, ""}, "missing": {0, 0, "video URL is not accessible"}, "unusable": {0, 2 * time.Second, "video has no picture"}} {
 		f := setup(t, nil)
 		id, err := f.Service.Analyze(t.Context(), f.caller, requests.Source{URL: "http://web/" + video})
 		if err != nil {
@@ -94,7 +95,7 @@ func TestAnalysis(t *testing.T) {
 			t.Error("the analysis doesn't wait for a worker")
 		}
 		r, a, err := f.Service.Analysis(t.Context(), f.caller, id)
-		if err != nil || r.Failure.Sentence() != c.failure || (a != nil) != (c.failure == "") || a != nil && a.Video.Frames != c.frames {
+		if err != nil || r.Failure.Sentence() != c.failure || (a != nil) != (c.failure == "") || a != nil && a.Video.Frames != c.frames || r.VideoLength != c.length {
 			t.Errorf("%s: got %+v, %+v, %v, want %+v", video, r, a, err, c)
 		}
 	}
@@ -622,11 +623,11 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestMeasured has a renderer that reports the length of the media, and then fails or succeeds.
+// TestMeasured has a renderer that returns the lengths of the media, whether it fails or succeeds.
 func TestMeasured(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
-			o.Measured(1234567890*time.Nanosecond, 3*time.Second, 0)
+			made.VideoLength, made.AudioLength = 1234567890*time.Nanosecond, 3*time.Second
 			if fails {
 				return made, failure.Failure{Code: failure.NoFace}.Because(nil)
 			}
