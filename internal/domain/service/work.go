@@ -70,38 +70,44 @@ func (w *Work) StorePoster(ctx context.Context, r *lipsync.Request, jpeg []byte)
 	return err
 }
 
-// Complete stores the output of a claimed request and makes the request completed. The worker must
-// have set the lengths, Frames, Warnings and Sync in r. Complete returns Conflict if the worker has lost
-// the request, and then deletes the output. After any other error it may be called again.
-func (w *Work) Complete(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
-	return w.CompleteAfter(ctx, r, output, size, func() error { return nil })
-}
-
-// CompleteAfter does what Complete does, and calls send after the output is stored and before the request is completed: a client gets an output
-// that the service could store, and no request is completed whose output was not sent. If send fails, CompleteAfter deletes the output and its
-// poster, and returns the error.
-func (w *Work) CompleteAfter(ctx context.Context, r lipsync.Request, output io.Reader, size int64, send func() error) error {
+// StoreOutput stores the output of a claimed request. After an error there is none, and it may be called again.
+func (w *Work) StoreOutput(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
 	key := r.OutputKey(r.Claims)
-	late := context.WithoutCancel(ctx)
-	if err := w.Objects.Put(ctx, key, output, size); err != nil {
+	err := w.Objects.Put(ctx, key, output, size)
+	if err != nil {
 		// The output may be stored nevertheless. The poster remains, since r names it for the next
 		// call. If there is no next call, the end of the request or Tidy deletes the poster.
-		_ = w.Objects.Delete(late, key)
+		_ = w.Objects.Delete(context.WithoutCancel(ctx), key)
+	}
+	return err
+}
+
+// DropOutput deletes the stored output of a claimed request, and its poster. If that fails, the end of the request or Tidy deletes them.
+func (w *Work) DropOutput(ctx context.Context, r lipsync.Request) {
+	_ = w.DeleteOutput(context.WithoutCancel(ctx), r.OutputKey(r.Claims))
+}
+
+// Complete does what StoreOutput and CompleteStored do.
+func (w *Work) Complete(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
+	if err := w.StoreOutput(ctx, r, output, size); err != nil {
 		return err
 	}
-	if err := send(); err != nil {
-		_ = w.DeleteOutput(late, key) // if this fails, the end of the request or Tidy deletes it
-		return err
-	}
+	return w.CompleteStored(ctx, r, size)
+}
+
+// CompleteStored makes a claimed request completed whose output of size bytes is stored. The worker must
+// have set the lengths, Frames, Warnings and Sync in r. CompleteStored returns Conflict if the worker has lost
+// the request, and then deletes the output. After any other error StoreOutput and it may be called again.
+func (w *Work) CompleteStored(ctx context.Context, r lipsync.Request, size int64) error {
 	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
 	// not interrupt the call.
-	last, cancel := context.WithTimeout(late, requests.FinishTime)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), requests.FinishTime)
 	defer cancel()
 	err := w.Records.Finish(last, r, lipsync.Outcome{
-		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Unsynced: r.Unsynced, Warnings: r.Warnings, Sync: r.Sync,
+		Output: r.OutputKey(r.Claims), Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Unsynced: r.Unsynced, Warnings: r.Warnings, Sync: r.Sync,
 	})
 	if failure.CodeOf(err) == failure.Conflict {
-		_ = w.DeleteOutput(late, key) // if this fails, Tidy deletes it
+		w.DropOutput(ctx, r)
 	}
 	if err != nil && last.Err() != nil {
 		return &failure.Error{Code: failure.Unavailable, Message: "the store doesn't answer", Err: err}

@@ -223,7 +223,7 @@ func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byt
 }
 
 // complete stores the output, sends it to the client's URL, if there is one, and completes the request. Only an output that is stored is sent: after a
-// fault of our store each attempt would send it again, until the client's URL expires.
+// fault of our store each attempt would send it again, until the client's URL expires. No request is completed whose output was not sent.
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string, b *bound) error {
 	output, err := os.Open(path)
 	if err != nil {
@@ -234,7 +234,12 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string, b
 	if err != nil {
 		return err
 	}
-	return w.Work.CompleteAfter(ctx, r, output, info.Size(), func() error {
-		return w.send(ctx, r.Options.Output.UploadURL, output, info.Size(), b)
-	})
+	if err := w.Work.StoreOutput(ctx, r, output, info.Size()); err != nil {
+		return err
+	}
+	if err := w.send(ctx, r.Options.Output.UploadURL, output, info.Size(), b); err != nil {
+		w.Work.DropOutput(ctx, r)
+		return err
+	}
+	return w.Work.CompleteStored(ctx, r, info.Size())
 }

@@ -128,7 +128,7 @@ func TestSendStored(t *testing.T) {
 }
 
 // TestSendAgain has storages that fail for a while. The request is postponed, without losing an attempt,
-// and completes. Without an URL nothing is sent.
+// and completes; meanwhile no output stays. Without an URL nothing is sent.
 func TestSendAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rendered := 0
@@ -147,6 +147,7 @@ func TestSendAgain(t *testing.T) {
 				t.Errorf("got %t and %v, want true and no error", found, err)
 			}
 			f.want(t, id, lipsync.Processing, "", 0)
+			f.wantNoObjects(t)
 			r := f.get(t, id)
 			if pause := time.Until(r.LeaseUntil); r.Delays != n+1 || pause < 119*time.Second {
 				t.Errorf("got %d delays and a pause of %s, want %d and 2 minutes", r.Delays, pause, n+1)
