@@ -40,6 +40,7 @@ func (e *faulty) Paint(context.Context, int, *image.YCbCr) ([]engine.Mouth, erro
 // TestStartAgain goes on after a piece, and then fails. It starts again only if that could help.
 func TestStartAgain(t *testing.T) {
 	j := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds)}
+	j.Sums = sumsOf(t, j.Video, j.Audio)
 	_, pieces := kept(t, j, 8, 1)
 	for name, c := range map[string]struct {
 		err    error

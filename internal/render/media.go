@@ -40,6 +40,6 @@ type Media interface {
 	// Poster returns a small picture of a video at a time, as a JPEG.
 	Poster(ctx context.Context, v *medium.Video, path string, at time.Duration) ([]byte, error)
 
-	// Encoding tells all that decides how frames are encoded.
-	Encoding(ctx context.Context, v *medium.Video, o order.Output) (string, error)
+	// Encoding tells all that decides how frames are encoded. It starts no program.
+	Encoding(v *medium.Video, o order.Output) (string, error)
 }

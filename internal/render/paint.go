@@ -120,10 +120,9 @@ func (w work) record(ctx context.Context, p plan, s *syncscore.Scorer) (*recordi
 	in, frames := p.input, p.line.Frames
 	o := recording.Output{
 		Media: w.Media, Video: in.video.Video, Form: in.job.Options.Output, Frames: frames, Sound: p.sound.encoded, Path: in.job.Output, Scorer: s, Dir: w.dir,
-		Plan:      func(ctx context.Context) (string, error) { return w.planSum(ctx, in, frames) },
-		PieceTime: in.job.PieceTime, Now: w.clock, Unkept: w.by.Unkept,
+		Plan: p.sum, PieceTime: in.job.PieceTime, Now: w.clock, Unkept: w.by.Unkept,
 	}
-	if w.Basis != "" && in.inPieces(frames) {
+	if p.sum != "" {
 		o.Pieces = in.job.Pieces
 	}
 	return recording.New(ctx, o)

@@ -81,6 +81,9 @@ func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, r
 		now = now.Add(time.Second)
 		return now
 	}
+	if j.Sums == nil {
+		j.Sums = sumsOf(t, j.Video, j.Audio)
+	}
 	j.Scratch = t.TempDir()
 	j.Output = filepath.Join(j.Scratch, "it's"+j.Options.Output.Extension())
 	j.PieceTime = time.Duration(frames-inPiece+1) * time.Second
@@ -95,6 +98,18 @@ func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, r
 	}
 	result.Reused = Reused{}
 	return j.Output, o.resumed, result, err
+}
+
+func sumsOf(t *testing.T, paths ...string) (all [][sha256.Size]byte) {
+	t.Helper()
+	for _, path := range paths {
+		sum, err := sumOf(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, sum)
+	}
+	return all
 }
 
 // kept renders a job in pieces, and returns the first n of them.
@@ -213,7 +228,7 @@ func TestBadPieces(t *testing.T) {
 	options.Options.Mask.Feather = 200
 	largest, another := j, j
 	largest.LargestFace = true
-	another.VideoSum = sha256.Sum256([]byte("another video"))
+	another.Sums = sumsOf(t, j.Audio, j.Audio)
 	for _, c := range []struct {
 		name   string
 		job    Job
@@ -302,7 +317,7 @@ func TestPlanOfAnotherBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := work{Renderer: r}.planSum(t.Context(), input{job: Job{Video: video, Audio: video}, video: info}, 2)
+		plan, err := work{Renderer: r}.planSum(input{job: Job{Video: video, Audio: video}, video: info}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,16 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render/engine"
-	"lipsync/internal/render/flow"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/render/people"
 	"lipsync/internal/sound/speech"
@@ -28,6 +25,7 @@ type plan struct {
 	input   input
 	seen    observation
 	line    footage.Timeline
+	sum     string // see recording.Output.Plan; "" if the output isn't made in pieces
 	sound   soundtrack
 	spoken  []speech.Articulation // the articulation of the speech in each frame of the output
 	pcm     *os.File              // samples of the speech; the caller closes it
@@ -51,6 +49,11 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	}
 	if err := in.takeRoom(seen.shown, frames); err != nil { // more than before if the file states too short a length, or none
 		return p, err
+	}
+	if w.Basis != "" && in.inPieces(frames) {
+		if p.sum, err = w.planSum(in, frames); err != nil {
+			return p, err
+		}
 	}
 	if p.sound, p.warning, err = w.finishSound(ctx, in, seen.shown, frames); err != nil {
 		return p, err
@@ -122,48 +125,18 @@ func (p plan) face(output int) *people.Seen {
 
 // planSum returns a checksum, in hexadecimal, of all that decides what the frames of an output are and how they are encoded. Pieces of the same
 // plan fit together.
-func (w work) planSum(ctx context.Context, in input, frames int) (string, error) {
+func (w work) planSum(in input, frames int) (string, error) {
 	sum := sha256.New()
-	encoding, err := w.Media.Encoding(ctx, in.video.Video, in.job.Options.Output)
+	encoding, err := w.Media.Encoding(in.video.Video, in.job.Options.Output)
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(sum, "%s, video %x, engine %s, largest %t, %d frames, %s\n",
-		w.Basis, in.job.VideoSum, in.job.Engine, in.job.LargestFace, frames, encoding)
+	fmt.Fprintf(sum, "%s, media %x, engine %s, largest %t, %d frames, %s\n",
+		w.Basis, in.job.Sums, in.job.Engine, in.job.LargestFace, frames, encoding)
 	if err := json.NewEncoder(sum).Encode(in.job.Options); err != nil {
 		return "", err
 	}
-	var paths []string
-	for _, ref := range slices.Sorted(maps.Keys(in.job.Audios)) {
-		paths = append(paths, in.job.Audios[ref])
-	}
-	if len(in.job.Audios) == 0 {
-		paths = append(paths, in.job.Audio)
-	}
-	if in.job.Options.Face.By == order.FaceInBoxes {
-		paths = append(paths, in.job.Boxes)
-	}
-	for _, path := range paths {
-		if err := addFile(ctx, sum, path); err != nil {
-			return "", err
-		}
-	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// addFile writes the SHA-256 of a file.
-func addFile(ctx context.Context, to io.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, flow.NewReader(ctx, file)); err != nil {
-		return err
-	}
-	_, err = to.Write(sum.Sum(nil))
-	return err
 }
 
 // Estimate inspects the job's media as Render does, and says how large its output will be, or for what problems Render would fail. It decodes no

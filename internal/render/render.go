@@ -65,8 +65,8 @@ type Job struct {
 	Pieces recording.Pieces
 	Space  Space // on the disk; nil: always enough
 	Stored bool  // the output is stored on the same disk later
-	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
-	VideoSum [sha256.Size]byte
+	// Sums are the SHA-256 of the video, the audios and the boxes. Pieces of jobs with others aren't used.
+	Sums [][sha256.Size]byte
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
 	PieceTime time.Duration
 }

@@ -1,10 +1,11 @@
 package render
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/ffmpeg/medium"
+	"lipsync/internal/render/flow"
 )
 
 // soundtrack is the sound of a job: at first its speech track, and then that of its output.
@@ -247,9 +249,24 @@ func sameContent(ctx context.Context, a, b string) (bool, error) {
 	if same := os.SameFile(one, other); same || one.Size() != other.Size() {
 		return same, nil
 	}
-	var sums [2]bytes.Buffer
-	err = errors.Join(addFile(ctx, &sums[0], a), addFile(ctx, &sums[1], b))
-	return bytes.Equal(sums[0].Bytes(), sums[1].Bytes()), err
+	first, err := sumOf(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	second, err := sumOf(ctx, b)
+	return first == second, err
+}
+
+// sumOf returns the SHA-256 of a file.
+func sumOf(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, flow.NewReader(ctx, file))
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // original returns the video's own sound in an output of a number of frames, nil if it has none. The sound follows the frames, except that it

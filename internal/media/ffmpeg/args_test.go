@@ -1,9 +1,13 @@
 package ffmpeg
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg/medium"
@@ -86,6 +90,33 @@ func TestSoundArgs(t *testing.T) {
 	} {
 		if got := strings.Join(SoundArgs(&test.audio), " "); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.audio, got, test.want)
+		}
+	}
+}
+
+// TestEncodingOfAnotherProgram wants another encoding if ffmpeg is another file, since pieces of an output are encoded alike.
+func TestEncodingOfAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ffmpeg")
+	tools := &Tools{FFmpeg: path}
+	if _, err := tools.Encoding(&medium.Video{}, order.Output{}); !errors.Is(err, ErrNotRun) {
+		t.Errorf("no program: got %v, want %v", err, ErrNotRun)
+	}
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		content string
+		at      int64
+		want    int // number of encodings so far
+	}{{"one", 1, 1}, {"one", 1, 1}, {"another", 1, 2}, {"another", 2, 3}} {
+		err := os.WriteFile(path, []byte(c.content), 0o700)
+		if err == nil {
+			err = os.Chtimes(path, time.Time{}, time.Unix(c.at, 0))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoding, err := tools.Encoding(&medium.Video{}, order.Output{})
+		if seen[encoding] = true; err != nil || len(seen) != c.want {
+			t.Errorf("%+v: got %d encodings (%v)", c, len(seen), err)
 		}
 	}
 }

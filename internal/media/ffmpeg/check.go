@@ -41,16 +41,6 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// Version returns what ffmpeg says about its version and its libraries.
-func (t *Tools) Version(ctx context.Context) (string, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, []string{"-v", "error", "-version"}, sandbox.Files{}, memorySize)
-	if err != nil {
-		return "", err
-	}
-	said, err := p.readAll(reportSize)
-	return string(said), err
-}
-
 // ErrNoEncoder means that ffmpeg was built without an encoder.
 var ErrNoEncoder = errors.New("ffmpeg doesn't have the encoder")
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"lipsync/internal/domain/order"
@@ -144,10 +145,17 @@ func (t *Tools) onGPU(v *medium.Video, o order.Output) bool {
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 
-// Encoding returns a text of all that decides how frames of v are encoded.
-func (t *Tools) Encoding(ctx context.Context, v *medium.Video, o order.Output) (string, error) {
-	version, err := t.Version(ctx)
-	return fmt.Sprintf("encoder %q\n%s", t.EncoderArgs(v, o), version), err
+// Encoding returns a text of all that decides how frames of v are encoded: ffmpeg's arguments, and which file it is. It starts no program.
+func (t *Tools) Encoding(v *medium.Video, o order.Output) (string, error) {
+	path, err := filepath.EvalSymlinks(t.FFmpeg)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotRun, err)
+	}
+	program, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotRun, err)
+	}
+	return fmt.Sprintf("encoder %q, by %s of %d bytes from %s", t.EncoderArgs(v, o), path, program.Size(), program.ModTime().UTC()), nil
 }
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.

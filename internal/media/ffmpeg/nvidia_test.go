@@ -154,14 +154,14 @@ func TestEncodeWithoutGPU(t *testing.T) {
 		says   int
 	}{{"", []string{"encode"}, nil, 0}, {"h264_nvenc", nil, ffmpeg.ErrGPU, 1}, {"h264_nvenc", nil, nil, 1}} {
 		g.breaks(t, test.broken)
-		before, err := tools.Encoding(t.Context(), &black, order.Output{})
+		before, err := tools.Encoding(&black, order.Output{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := encodeFrames(t, tools); !errors.Is(err, test.err) {
 			t.Errorf("file %d: got %v, want %v", i, err, test.err)
 		}
-		after, err := tools.Encoding(t.Context(), &black, order.Output{})
+		after, err := tools.Encoding(&black, order.Output{})
 		if used := g.used(); err != nil || (before == after) != (test.err == nil) || !slices.Equal(used, test.used) || strings.Count(log.String(), "\n") != test.says {
 			t.Errorf("file %d: the GPU did %q, and said %s (%v)", i, used, log.String(), err)
 		}

@@ -147,11 +147,8 @@ func (r *Recorder) resume(ctx context.Context) (all []piece) {
 		}
 		var next piece
 		path := r.piecePath(len(all))
-		err := r.find(ctx, len(all), func(content io.Reader) error {
-			plan, err := r.planSum(ctx)
-			if err == nil {
-				next, err = readPiece(content, path, plan, from, r.Frames)
-			}
+		err := r.find(ctx, len(all), func(content io.Reader) (err error) {
+			next, err = readPiece(content, path, r.Plan, from, r.Frames)
 			return err
 		})
 		if err != nil {
@@ -172,12 +169,4 @@ func (r *Recorder) find(ctx context.Context, n int, read func(io.Reader) error) 
 
 func (r *Recorder) piecePath(n int) string {
 	return filepath.Join(r.Dir, fmt.Sprintf("piece-%d%s", n, r.Form.Extension()))
-}
-
-// planSum returns the checksum of the plan.
-func (r *Recorder) planSum(ctx context.Context) (_ string, err error) {
-	if r.plan == "" {
-		r.plan, err = r.Plan(ctx)
-	}
-	return r.plan, err
 }

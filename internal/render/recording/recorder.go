@@ -39,8 +39,8 @@ type Output struct {
 
 	Pieces Pieces // nil: the output is made in one file
 	Dir    string // for the files of pieces
-	// Plan returns a checksum of all that decides what the frames are and how they are encoded. Pieces of the same plan fit together.
-	Plan      func(context.Context) (string, error)
+	// Plan is a checksum of all that decides what the frames are and how they are encoded. Pieces of the same plan fit together.
+	Plan      string
 	PieceTime time.Duration              // after which a piece ends; 0 means 40 s
 	Now       func() time.Time           // for PieceTime
 	Unkept    func(piece int, err error) // tells why the piece with a number couldn't be kept; the recorder goes on
@@ -50,7 +50,6 @@ type Output struct {
 // an attempt that ends early loses only its last piece.
 type Recorder struct {
 	Output
-	plan    string // see Plan; "" until it is known
 	encoder ffmpeg.Encoder
 	path    string    // of the file that is being encoded
 	began   time.Time // the piece that is being encoded
@@ -166,10 +165,8 @@ func (r *Recorder) KeepAll(ctx context.Context) {
 }
 
 // keep keeps a piece for later attempts.
-func (r *Recorder) keep(ctx context.Context, n int, p piece) (err error) {
-	if p.Plan, err = r.planSum(ctx); err != nil {
-		return err
-	}
+func (r *Recorder) keep(ctx context.Context, n int, p piece) error {
+	p.Plan = r.Plan
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
 	return p.write(func(content io.Reader, size int64) error {

@@ -261,6 +261,6 @@ func (Media) Poster(context.Context, *medium.Video, string, time.Duration) ([]by
 	return nil, errors.ErrUnsupported
 }
 
-func (Media) Encoding(context.Context, *medium.Video, order.Output) (string, error) {
+func (Media) Encoding(*medium.Video, order.Output) (string, error) {
 	return "raw", nil
 }

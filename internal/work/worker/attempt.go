@@ -127,7 +127,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		return w.analyse(ctx, r, job.Video, o)
 	}
 	if w.Work.KeepsFindings() {
-		job.Findings = &findings{w.Work, r, job.VideoSum, log}
+		job.Findings = &findings{w.Work, r, job.Sums[0], log}
 	}
 	job.Pieces, job.PieceTime = &pieces{w.Work, r, log}, w.PieceTime
 	started := time.Now()

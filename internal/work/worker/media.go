@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"math"
@@ -44,7 +45,7 @@ type medium struct {
 	kind failure.MediaKind
 	from lipsync.Input
 	path string
-	also io.Writer // also gets the bytes
+	sum  hash.Hash // SHA-256 of the bytes
 }
 
 // fetchAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in a folder, and returns the
@@ -62,18 +63,19 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	if errs != nil && !r.IsEstimate() {
 		return job, errs
 	}
-	sum := sha256.New()
-	media := []medium{{failure.Video, r.Video, job.Video, sum}}
+	media := []medium{{failure.Video, r.Video, job.Video, sha256.New()}}
 	for i, audio := range r.Audios() {
 		job.Audios[audio.Ref] = filepath.Join(folder, fmt.Sprintf("audio-%d", i))
-		media = append(media, medium{failure.Audio, audio.Input, job.Audios[audio.Ref], io.Discard})
+		media = append(media, medium{failure.Audio, audio.Input, job.Audios[audio.Ref], sha256.New()})
 	}
 	job.Audio = job.Audios[""]
 	if face := r.Options.Face; face.By == order.FaceInBoxes {
-		media = append(media, medium{failure.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes, io.Discard})
+		media = append(media, medium{failure.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes, sha256.New()})
 	}
 	errs = append(errs, w.getAll(ctx, media, r.IsEstimate(), b)...)
-	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
+	for _, m := range media {
+		job.Sums = append(job.Sums, [sha256.Size]byte(m.sum.Sum(nil)))
+	}
 	if job.Segments = r.Options.Segments; r.Options.Unread != nil {
 		errs = append(errs, r.Options.Unread)
 	}
@@ -143,7 +145,7 @@ func (w *Worker) get(ctx context.Context, m medium, left *allowance) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, created.Close()) }()
-	file := io.MultiWriter(m.also, &transfer.RoomWriter{W: created, Room: w.roomToWork})
+	file := io.MultiWriter(m.sum, &transfer.RoomWriter{W: created, Room: w.roomToWork})
 	if m.from.URL == "" {
 		return w.copyObject(ctx, m.from, file, left)
 	}

@@ -84,8 +84,14 @@ func TestFetchAtOnce(t *testing.T) {
 						t.Errorf("got %q, want %q", got, want)
 					}
 				}
-				if want := sha256.Sum256([]byte("video")); j.VideoSum != want {
-					t.Errorf("the video has the digest %x, want %x", j.VideoSum, want)
+				var want [][sha256.Size]byte
+				for _, name := range []string{"video", "audio", "audio1", "audio2", "audio3", "boxes"} {
+					if path, ok := files[name]; ok {
+						want = append(want, sha256.Sum256([]byte(readAll(t, path))))
+					}
+				}
+				if !slices.Equal(j.Sums, want) {
+					t.Errorf("the media have the digests %x, want %x", j.Sums, want)
 				}
 				return makeNothing(ctx, j)
 			})

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +19,8 @@ import (
 func TestPieces(t *testing.T) {
 	var found [][]string
 	f := setup(t, func(ctx context.Context, j render.Job) error {
-		if j.VideoSum != sha256.Sum256([]byte("video")) {
-			t.Errorf("got the digest %x of another video", j.VideoSum)
+		if want := [][sha256.Size]byte{sha256.Sum256([]byte("video")), sha256.Sum256([]byte("audio"))}; !slices.Equal(j.Sums, want) {
+			t.Errorf("got the digests %x of the media, want %x", j.Sums, want)
 		}
 		for n := range 2 {
 			var contents []string
