@@ -88,8 +88,8 @@ func (s *server) wantResumed(t *testing.T) {
 	t.Helper()
 	lines := s.log.with("goes on after the pieces of earlier attempts")
 	t.Logf("%q", lines)
-	if len(lines) != 1 || !regexp.MustCompile(`attempt=1 frames=[1-9]\d+ of=\d+`).MatchString(lines[0]) {
-		t.Errorf("got %q, want one line that tells of frames", lines)
+	if len(lines) != 1 || !regexp.MustCompile(`attempt=1 pieces=[1-9]`).MatchString(lines[0]) {
+		t.Errorf("got %q, want one line that tells of pieces", lines)
 	}
 }
 

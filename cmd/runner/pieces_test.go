@@ -84,9 +84,9 @@ func TestResume_long(t *testing.T) {
 	a.environment["LIPSYNC_BROKER_FUNCTION"] = "broker"
 	log := a.run(t, t.Context(), 1, done, nil)
 	a.want(t, id, lipsync.Completed, "", 2)
-	line := regexp.MustCompile(`"msg":"goes on after the pieces of earlier attempts".*"frames":[1-9]\d+,"of":\d+`).FindString(log)
+	line := regexp.MustCompile(`"msg":"rendered".*"frames_reused":[1-9]\d+,"of":\d+`).FindString(log)
 	t.Log(line)
-	if line == "" {
+	if line == "" || !regexp.MustCompile(`"msg":"goes on after the pieces of earlier attempts".*"pieces":[1-9]`).MatchString(log) {
 		t.Errorf("the second runner didn't go on after %q; its log:\n%s", kept, log)
 	}
 	if left := a.pieces(t, id); len(left) > 0 {

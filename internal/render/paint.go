@@ -68,9 +68,7 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 
 	g, ctx := flow.NewGroup(ctx)
 	rec, err := w.record(ctx, p, scored)
-	if made.resumed = rec.Next(); made.resumed > 0 {
-		w.by.Resumed(made.resumed, p.line.Frames)
-	}
+	made.resumed = rec.Next()
 	if err != nil {
 		return made, err
 	}

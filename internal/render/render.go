@@ -86,8 +86,6 @@ type Observer interface {
 	// Measured tells the lengths of the media, which the Result tells too, before any frame is decoded. size is about the Size that the Result will
 	// have.
 	Measured(video, audio time.Duration, size int64)
-	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
-	Resumed(frames, total int)
 	// Unkept tells why the piece with a number couldn't be kept. The render goes on, so another method may run meanwhile.
 	Unkept(piece int, err error)
 	Progress(Progress)
@@ -97,8 +95,6 @@ type Observer interface {
 type ProgressFunc func(Progress)
 
 func (ProgressFunc) Measured(_, _ time.Duration, _ int64) {}
-
-func (ProgressFunc) Resumed(_, _ int) {}
 
 func (ProgressFunc) Unkept(int, error) {}
 

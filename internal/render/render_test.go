@@ -156,7 +156,6 @@ func sound(t testing.TB, name, seconds string, args ...string) string {
 type notes struct {
 	measured [][2]time.Duration
 	size     int64 // as it was measured last
-	resumed  int   // number of frames in pieces of earlier attempts
 	unkept   []int // numbers of pieces that were not kept
 	progress []Progress
 }
@@ -166,8 +165,6 @@ func (n *notes) Measured(video, audio time.Duration, size int64) {
 }
 
 func (n *notes) Unkept(piece int, _ error) { n.unkept = append(n.unkept, piece) }
-
-func (n *notes) Resumed(frames, _ int) { n.resumed = frames }
 
 func (n *notes) Progress(p Progress) { n.progress = append(n.progress, p) }
 

@@ -204,7 +204,7 @@ func TestUnsyncedModes(t *testing.T) {
 			j := Job{Video: numbered(t, "25", 32), Audio: tone(t, "2.4"), Scratch: t.TempDir(), LargestFace: true, Options: order.Options{SyncMode: c.mode, Preview: c.preview},
 				PieceTime: time.Nanosecond, Pieces: s}
 			for _, attempt := range []string{"first", "second"} {
-				r, told, looks := inMemory(t, &numberer{}), &notes{}, 0
+				r, looks := inMemory(t, &numberer{}), 0
 				r.NewTracker = func(float64) people.Tracker { return comes }
 				r.Now = func() time.Time { // the recorder looks when a piece begins, and before it ends
 					if looks++; looks == 3 && attempt == "first" {
@@ -213,15 +213,15 @@ func TestUnsyncedModes(t *testing.T) {
 					return time.Now()
 				}
 				j.Output = filepath.Join(j.Scratch, attempt+".mp4")
-				made, err := r.Render(t.Context(), j, told)
+				made, err := r.Render(t.Context(), j, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(made.Unsynced.Gaps, c.want) || made.Frames.Synced != c.synced {
-					t.Errorf("%s attempt, from frame %d: got %v and %d synced frames, want %v and %d", attempt, told.resumed, made.Unsynced.Gaps, made.Frames.Synced, c.want, c.synced)
+					t.Errorf("%s attempt, from frame %d: got %v and %d synced frames, want %v and %d", attempt, made.Reused.Frames, made.Unsynced.Gaps, made.Frames.Synced, c.want, c.synced)
 				}
 				maps.DeleteFunc(s.pieces, func(i int, _ []byte) bool { return i > 1 })
-				if attempt == "second" && told.resumed == 0 {
+				if attempt == "second" && made.Reused.Frames == 0 {
 					t.Error("the second attempt used no piece")
 				}
 			}

@@ -137,7 +137,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		return r, Described(err, job)
 	}
 	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
-	log.Info("rendered", "findings_used", made.Reused.Findings)
+	log.Info("rendered", "findings_used", made.Reused.Findings, "frames_reused", made.Reused.Frames, "of", made.Frames.Total)
 	if w.Rendered != nil {
 		w.Rendered(made.Length, time.Since(started))
 	}

@@ -35,10 +35,6 @@ func (o *observer) Measured(video, audio time.Duration, size int64) {
 	o.bound.set(renderTime(length), errTooSlow)
 }
 
-func (o *observer) Resumed(frames, total int) {
-	o.log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
-}
-
 func (o *observer) Unkept(piece int, err error) {
 	o.log.Warn("a piece was not kept", "piece", piece, "error", err)
 }

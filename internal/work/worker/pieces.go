@@ -31,6 +31,9 @@ func (p *pieces) Find(ctx context.Context, n int, read func(io.Reader) error) er
 			p.log.Warn("a piece of an earlier attempt can't be used", "claim", claim, "piece", n, "error", err)
 		}
 	}
+	if n > 0 { // those before it were used
+		p.log.Info("goes on after the pieces of earlier attempts", "pieces", n)
+	}
 	return errNoPiece
 }
 
