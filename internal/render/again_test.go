@@ -261,3 +261,28 @@ func TestKeepAgain(t *testing.T) {
 		t.Errorf("asked to keep the pieces %v, kept %d, want %v and both", s.asked, len(s.pieces), want)
 	}
 }
+
+// listing are media that list the sounds of the files that they encode.
+type listing struct {
+	Media
+	sounds []string
+}
+
+func (m *listing) Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
+	m.sounds = append(m.sounds, filepath.Base(sound))
+	return m.Media.Encode(ctx, v, o, sound, output)
+}
+
+// TestLongSound encodes long sounds beside pieces, since the end of a first piece would wait for the whole sound, and others with the pictures.
+func TestLongSound(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[string]string{seconds: "speech.wav", "121": "."} {
+		j, r := Job{Video: numbered(t, "25", frames), Audio: tone(t, length), Scratch: t.TempDir(), Pieces: &shelf{pieces: map[int][]byte{}}}, inMemory(t, &numberer{})
+		j.Output = filepath.Join(j.Scratch, "out.mp4")
+		m := &listing{Media: r.Media}
+		r.Media = m
+		if _, err := r.Render(t.Context(), j, nil); err != nil || len(m.sounds) != 1 || m.sounds[0] != want {
+			t.Errorf("%s s: encoded with %q (%v), want %q", length, m.sounds, err, want)
+		}
+	}
+}

@@ -65,9 +65,9 @@ func BenchmarkEncode(b *testing.B) {
 			}
 			moving = append(moving, frame)
 		}
-		aac, n := sound(b, "a.m4a", "4"), 0
+		wav, n := sound(b, "a.wav", "4"), 0
 		for b.Loop() {
-			encoder, err := tools.Encode(b.Context(), video.Video, order.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
+			encoder, err := tools.Encode(b.Context(), video.Video, order.Output{}, wav, filepath.Join(b.TempDir(), "o.mp4"))
 			if err != nil {
 				b.Fatal(err)
 			}

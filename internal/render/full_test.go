@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -21,8 +22,11 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := work{Renderer: &Renderer{Media: tools, Limits: DefaultLimits()}}
-	if _, err := w.decodeSpeech(t.Context(), soundtrack{info: audio, pcm: "/dev/full"}, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
-		t.Errorf("got %v, want a full disk", err)
+	for _, s := range []soundtrack{{pcm: "/dev/full", whole: os.DevNull}, {pcm: os.DevNull, whole: "/dev/full"}} {
+		s.info = audio
+		if _, err := w.decodeSpeech(t.Context(), s, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
+			t.Errorf("%+v: got %v, want a full disk", s, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -52,7 +53,7 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 	heard := make(chan error, 1)
 	go func() {
 		heard <- failure.Guard(func() (err error) {
-			speech, err = w.inspectSpeech(ctx, job)
+			speech, err = w.inspectSpeech(ctx, job, filepath.Join(w.dir, "speech.wav"))
 			return err
 		})
 	}()

@@ -3,9 +3,9 @@ package render
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -27,10 +27,11 @@ func keepReads(r *Renderer) *Renderer {
 
 // answer is what a call returned and wrote.
 type answer struct {
-	info    *medium.Info
-	n       int64
-	err     error
-	written []byte
+	info  *medium.Info
+	n     int64
+	err   error
+	pcm   []byte
+	sound []byte
 }
 
 // ask returns the answer to a call. It asks only once, unless ctx ends meanwhile.
@@ -65,28 +66,17 @@ func (k keeping) Probe(ctx context.Context, path string) (*medium.Info, error) {
 	return &own, nil
 }
 
-func (k keeping) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (k keeping) Samples(ctx context.Context, in *medium.Info, pcm, sound io.Writer, most time.Duration) (int64, error) {
 	a := k.ask(ctx, fmt.Sprint("samples ", in.Path, in.Begin, *in.Audio, most), func() (a answer) {
-		var b bytes.Buffer
-		a.n, a.err = k.Media.Samples(ctx, in, &b, most)
-		a.written = b.Bytes()
+		var pcm, sound bytes.Buffer
+		a.n, a.err = k.Media.Samples(ctx, in, &pcm, &sound, most)
+		a.pcm, a.sound = pcm.Bytes(), sound.Bytes()
 		return a
 	})
-	if _, err := pcm.Write(a.written); err != nil {
+	_, err := pcm.Write(a.pcm)
+	_, other := sound.Write(a.sound)
+	if err := errors.Join(err, other); err != nil {
 		return 0, err
 	}
 	return a.n, a.err
-}
-
-func (k keeping) Transcode(ctx context.Context, in *medium.Info, encoded string, most time.Duration) error {
-	a := k.ask(ctx, fmt.Sprint("transcode ", in.Path, in.Begin, *in.Audio, most), func() (a answer) {
-		if a.err = k.Media.Transcode(ctx, in, encoded, most); a.err == nil {
-			a.written, a.err = os.ReadFile(encoded)
-		}
-		return a
-	})
-	if a.err != nil {
-		return a.err
-	}
-	return os.WriteFile(encoded, a.written, 0o600)
 }

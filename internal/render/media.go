@@ -22,16 +22,15 @@ type Media interface {
 	Probe(ctx context.Context, path string) (*medium.Info, error)
 	// OpenSound decodes the sound of a file, in the format of speech.Read. Close tells whether all was well.
 	OpenSound(ctx context.Context, in *medium.Info, most time.Duration) (io.ReadCloser, error)
-	// Samples writes the samples of the sound to pcm, at most those of a time. It returns their number, also with an error.
-	Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error)
-	// Transcode encodes the sound of a file to another, at most for a time. ErrUnsupported is the fault of the file.
-	Transcode(ctx context.Context, in *medium.Info, encoded string, most time.Duration) error
-	// TranscodeTo is Transcode to an exact length: it cuts the sound, or adds silence.
-	TranscodeTo(ctx context.Context, in *medium.Info, encoded string, length time.Duration) error
+	// Samples writes the sound of a file, at most that of a time: to pcm in the format of speech.Read, and to sound as a file that Encode takes. It
+	// returns the number of samples of pcm, also with an error. ErrUnsupported is the fault of the file.
+	Samples(ctx context.Context, in *medium.Info, pcm, sound io.Writer, most time.Duration) (int64, error)
+	// Fit cuts a file that Samples wrote as sound to a length, or adds silence.
+	Fit(sound string, length time.Duration) error
 	// Place decodes a piece of sound to its place in an assembly. It returns the length of the sound.
 	Place(ctx context.Context, a *ffmpeg.Assembly, p ffmpeg.Piece) (time.Duration, error)
-	// Mix encodes a mix of two sounds. scratch is a path that it may use.
-	Mix(ctx context.Context, m ffmpeg.Mix, scratch, encoded string) error
+	// Mix writes a mix of two sounds, as a file that Encode takes. scratch is a path that it may use.
+	Mix(ctx context.Context, m ffmpeg.Mix, scratch, sound string) error
 
 	// CheckOutput returns ErrNoEncoder if outputs can't be encoded so.
 	CheckOutput(ctx context.Context, o order.Output) error

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -103,9 +104,19 @@ func (m mediaTest) reads() {
 	m.want("frames at half the rate", len(m.numbers(m.media.OpenFrames(ctx, &half, 100))), 10)
 }
 
-// hears reads and encodes sound.
+// write writes the sound of a file for outputs.
+func (m mediaTest) write(in *medium.Info, path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = m.media.Samples(m.Context(), in, io.Discard, file, time.Hour)
+	return errors.Join(err, file.Close())
+}
+
+// hears reads and writes sound.
 func (m mediaTest) hears() {
-	ctx, encoded, part := m.Context(), filepath.Join(m.TempDir(), "speech.m4a"), *m.video
+	ctx, path, part := m.Context(), filepath.Join(m.TempDir(), "speech.wav"), *m.video
 	part.Begin = ms(200)
 	own, err := m.media.OpenSound(ctx, &part, time.Hour)
 	if err != nil {
@@ -117,20 +128,20 @@ func (m mediaTest) hears() {
 		if err != nil {
 			return err
 		}
-		return m.probe(encoded).Duration.Round(ms(1))
+		return m.probe(path).Duration.Round(ms(1))
 	}
-	m.want("the speech", length(m.media.Transcode(ctx, m.speech, encoded, time.Hour)), ms(600))
-	m.want("a part of the speech", length(m.media.TranscodeTo(ctx, m.speech, encoded, ms(400))), ms(400))
-	m.want("the speech and silence", length(m.media.TranscodeTo(ctx, m.speech, encoded, ms(800))), ms(800))
-	n, err := m.media.Samples(ctx, m.speech, io.Discard, ms(500))
+	m.want("the speech", length(m.write(m.speech, path)), ms(600))
+	m.want("a part of the speech", length(m.media.Fit(path, ms(400))), ms(400))
+	m.want("the part and silence", length(m.media.Fit(path, ms(800))), ms(800))
+	n, err := m.media.Samples(ctx, m.speech, io.Discard, io.Discard, ms(500))
 	m.want("counted samples", []any{n, err}, []any{8000, nil})
 }
 
 // writes writes an output at once, and joins one of two pieces.
 func (m mediaTest) writes() {
 	ctx, dir, v := m.Context(), m.TempDir(), m.video.Video
-	sound := filepath.Join(dir, "speech.m4a")
-	if err := m.media.Transcode(ctx, m.video, sound, time.Hour); err != nil {
+	sound, encoded := filepath.Join(dir, "speech.wav"), filepath.Join(dir, "speech.m4a")
+	if err := errors.Join(m.write(m.video, sound), m.media.EncodeSound(ctx, order.Output{}, sound, encoded)); err != nil {
 		m.Fatal(err)
 	}
 	encode := func(sound, name string, numbers []int) string {
@@ -153,7 +164,7 @@ func (m mediaTest) writes() {
 	first, reel, joined := encode(sound, "first.mp4", count(0, 12)), filepath.Join(dir, "reel.mp4"), filepath.Join(dir, "joined.mp4")
 	err := m.media.TakeReel(ctx, v, order.Output{}, first, reel)
 	reels := []ffmpeg.Reel{{Path: reel, Frames: 12}, {Path: encode("", "second.mp4", count(12, 20)), Frames: 8}}
-	if err := errors.Join(err, m.media.Join(ctx, v, order.Output{}, reels, sound, joined)); err != nil {
+	if err := errors.Join(err, m.media.Join(ctx, v, order.Output{}, reels, encoded, joined)); err != nil {
 		m.Fatal(err)
 	}
 	for _, path := range []string{encode(sound, "whole.mp4", count(0, 20)), joined} {

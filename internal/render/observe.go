@@ -42,32 +42,9 @@ type observation struct {
 // is analysed much faster than the pictures.
 const waitingWindows = 32
 
-// observe makes the first pass over the video, or reads what an earlier job found out in it. Meanwhile it encodes the speech
-// track. The caller closes the footage of what it returns, unless there is an error.
-func (w work) observe(ctx context.Context, in input) (o observation, err error) {
-	var unsaid error
-	g, seeing := flow.NewGroup(ctx)
-	g.Go(func() error {
-		unsaid = w.encodeSpeech(ctx, in.speech, in.job.Options.Preview.Length)
-		return unsaid
-	})
-	g.Go(func() (err error) {
-		o, err = w.see(seeing, in)
-		return err
-	})
-	if err = g.Wait(); err == nil {
-		return o, nil
-	}
-	o.footage.Close()
-	if unsaid != nil { // no matter which came first: findings are not to blame
-		o.footage.Recalled = false
-		return o, unsaid
-	}
-	return o, err
-}
-
-// see returns what the first pass or an earlier job found out in the video. With an error, the footage is closed.
-func (w work) see(ctx context.Context, in input) (observation, error) {
+// observe makes the first pass over the video, or reads what an earlier job found out in it. The caller closes the footage of what it returns, unless
+// there is an error.
+func (w work) observe(ctx context.Context, in input) (observation, error) {
 	o, found, err := w.recall(ctx, in)
 	switch {
 	case err != nil:

@@ -162,10 +162,7 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e order.Estimate, err e
 // estimate makes the estimate. An error may be a problem.
 func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error) {
 	in, wrong := w.inspectVideo(ctx, j)
-	speech, unheard := w.inspectSpeech(ctx, j)
-	if unheard == nil {
-		unheard = w.encodeSpeech(ctx, speech, j.Options.Preview.Length)
-	}
+	speech, unheard := w.inspectSpeech(ctx, j, os.DevNull)
 	e.Problems, err = order.Problems(w.checkCodec(ctx, j), wrong, unheard)
 	if err != nil || e.Problems != nil {
 		return e, err

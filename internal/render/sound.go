@@ -20,21 +20,21 @@ import (
 // soundtrack is the sound of a job: at first its speech track, and then that of its output.
 type soundtrack struct {
 	info    *medium.Info  // of the speech track
-	encoded string        // path of the sound as the output will have it
+	whole   string        // path of the sound as it will be encoded
 	pcm     string        // path of the samples of the speech
 	samples int64         // their number
-	length  time.Duration // of the encoded sound
+	length  time.Duration // of the whole sound
 }
 
-// inspectSpeech inspects the speech track of a job, and writes its samples.
-func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err error) {
+// inspectSpeech inspects the speech track of a job, and writes its samples, those for the output to a path.
+func (w work) inspectSpeech(ctx context.Context, job Job, whole string) (s soundtrack, err error) {
 	path := job.Audio
 	if len(job.Segments) > 0 {
 		if path, err = w.assemble(ctx, job); err != nil {
 			return s, err
 		}
 	}
-	s.encoded, s.pcm = filepath.Join(w.dir, "speech"+job.Options.Output.Extension()), filepath.Join(w.dir, "speech.pcm")
+	s.whole, s.pcm = whole, filepath.Join(w.dir, "speech.pcm")
 	if s.info, err = w.probeAudio(ctx, path); err != nil {
 		return s, err
 	}
@@ -65,10 +65,15 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 		return 0, err
 	}
 	defer pcm.Close()
+	whole, err := os.Create(s.whole)
+	if err != nil {
+		return 0, err
+	}
+	defer whole.Close()
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	samples, err := w.Media.Samples(ctx, audio, pcm, w.mostSpeech(part))
+	samples, err := w.Media.Samples(ctx, audio, pcm, whole, w.mostSpeech(part))
 	switch {
-	case err != nil && samples == 0 && ctx.Err() == nil:
+	case err != nil && (samples == 0 || errors.Is(err, medium.ErrUnsupported)) && ctx.Err() == nil:
 		return 0, ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return 0, fmt.Errorf("decode audio: %w", err)
@@ -79,7 +84,7 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	case samples > limit:
 		return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 	}
-	return samples, pcm.Close()
+	return samples, errors.Join(pcm.Close(), whole.Close())
 }
 
 // mostSpeech returns the length up to which speech is read: that of a part, unless it is 0, and a little over the limit at most.
@@ -89,19 +94,6 @@ func (w work) mostSpeech(part time.Duration) time.Duration {
 		most = min(most, part)
 	}
 	return most
-}
-
-// encodeSpeech encodes the speech track, or a part of it unless part is 0, for the output. That also finds samples that no encoder
-// takes.
-func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration) error {
-	err := w.Media.Transcode(ctx, s.info, s.encoded, w.mostSpeech(part))
-	switch {
-	case errors.Is(err, medium.ErrUnsupported):
-		return ffmpeg.Unsupported(failure.Audio, err)
-	case err != nil:
-		return fmt.Errorf("encode audio: %w", err)
-	}
-	return nil
 }
 
 // assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.
@@ -192,8 +184,8 @@ func (w work) finishSound(ctx context.Context, in input, source, frames int) (s 
 		return s, warning, nil
 	}
 	if !mixed {
-		if err := w.Media.TranscodeTo(ctx, s.info, s.encoded, length); err != nil {
-			return s, "", fmt.Errorf("decode audio again: %w", err)
+		if err := w.Media.Fit(s.whole, length); err != nil {
+			return s, "", err
 		}
 	}
 	if samples := int64(length.Seconds() * ffmpeg.PCMRate); samples > s.samples {
@@ -203,7 +195,7 @@ func (w work) finishSound(ctx context.Context, in input, source, frames int) (s 
 	return s, warning, nil
 }
 
-// mix makes the encoded sound of an output, unless that is just the speech track. If the options ask for the video's own sound, and it can't be
+// mix makes the sound of an output, unless that is just the speech track. If the options ask for the video's own sound, and it can't be
 // used, it returns a warning.
 func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool, warning order.Warnings, err error) {
 	o := in.job.Options
@@ -214,7 +206,7 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	}
 	scratch := filepath.Join(w.dir, "original.wav")
 	if m.Original != nil {
-		err := w.Media.Mix(ctx, m, scratch, in.speech.encoded)
+		err := w.Media.Mix(ctx, m, scratch, in.speech.whole)
 		if !errors.Is(err, medium.ErrUnsupported) {
 			return err == nil, "", err
 		}
@@ -232,7 +224,7 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	if !in.hasOption(func(o order.Options) bool { return o.VoiceGain != 0 }) {
 		return false, warning, nil
 	}
-	err = w.Media.Mix(ctx, m, scratch, in.speech.encoded)
+	err = w.Media.Mix(ctx, m, scratch, in.speech.whole)
 	return err == nil, warning, err
 }
 

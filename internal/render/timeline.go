@@ -175,8 +175,8 @@ const proRes4444Bits = 5.31
 // highBits has the bits of a pixel in high quality of the other codecs; each quality below has half of them. Outputs of talking_man.mp4 have .08.
 const highBits = .1
 
-// soundBytes is the size of a second of sound in a working file, in bytes: of 16 bits in stereo at 48 kHz.
-const soundBytes = 4 * 48_000
+// soundBytes is the size of a second of sound in working files, in bytes: of 32 bits and, for a mix, of 16 bits in stereo at 48 kHz.
+const soundBytes = 12 * 48_000
 
 // space returns the bytes that the files of a job take on the disk at one time, beside its inputs: its output while it is made and as it is stored
 // there, and its parts; stretches of frames that are played backward; and what is kept of one face in each frame of the source, which is usual. A
@@ -196,7 +196,7 @@ func (in input) space(source, frames int) int64 {
 	case in.inPieces(frames):
 		files++
 	}
-	size := files*output + soundBytes*in.length(frames).Seconds()
+	size := files*output + soundBytes*max(in.length(frames), in.length(in.spoken())).Seconds()
 	if in.job.Options.SyncMode == order.Bounce && frames > source {
 		size += 2 * min(footage.StretchSize, float64(source)*float64(v.FrameSize()))
 	}

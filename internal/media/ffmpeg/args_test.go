@@ -39,8 +39,8 @@ func TestArgsOnGPU(t *testing.T) {
 		if test.gpu {
 			tools = tools.trial(sandbox.Files{}, sandbox.Sandbox{})
 		}
-		encode := encodeArgs(tools, &medium.Video{Codec: "h264", Width: test.width, Height: test.height, Rate: medium.Rate{Num: 25, Den: 1}}, test.output, "aac", "out")
-		if n := slices.Index(encode, test.encoder); n < 0 || encode[n-1] != "-c:v" || slices.Contains(encode[n:], "-c:v") {
+		encode, err := encodeArgs(tools, &medium.Video{Codec: "h264", Width: test.width, Height: test.height, Rate: medium.Rate{Num: 25, Den: 1}}, test.output, "", "out")
+		if n := slices.Index(encode, test.encoder); err != nil || n < 0 || encode[n-1] != "-c:v" || slices.Contains(encode[n:], "-c:v") {
 			t.Errorf("%+v: encodes by %s", test, encode)
 		}
 	}

@@ -35,7 +35,7 @@ func NewAssembly(path string, length time.Duration) (*Assembly, error) {
 		file.Close()
 		return nil, fmt.Errorf("a WAV of %v has too many bytes", length)
 	}
-	if _, err = file.Write(container.WAVHeader(2, mixRate, uint32(size))); err == nil {
+	if _, err = file.Write(assembled.header(uint32(size))); err == nil {
 		err = file.Truncate(container.WAVHeaderBytes + size) // appends zeros
 	}
 	if err != nil {
@@ -54,8 +54,8 @@ var assembled = form{rate: mixRate, channels: 2}
 // Place adds a piece, and returns its length. That is 0 if the sound ends before the piece begins.
 func (t *Tools) Place(ctx context.Context, a *Assembly, p Piece) (time.Duration, error) {
 	at, size := assembled.count(p.At), int64(assembled.size())
-	n, err := t.decode(ctx, p.Sound, assembled, &fader{
-		Writer: io.NewOffsetWriter(a.file, container.WAVHeaderBytes+size*at), length: assembled.count(p.At+p.Length) - at}, p.Length)
+	n, err := t.decode(ctx, p.Sound, p.Length, take{assembled, &fader{
+		Writer: io.NewOffsetWriter(a.file, container.WAVHeaderBytes+size*at), length: assembled.count(p.At+p.Length) - at}})
 	return time.Duration(n) * time.Second / mixRate, err
 }
 

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -19,44 +21,59 @@ import (
 // mono.
 const PCMRate = 16000
 
-// Samples writes the sound of a file from in.Begin on, at most for a time, as samples at PCMRate. It returns their number. The error is a
-// decodeError if the file can't be decoded.
-func (t *Tools) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
-	return t.decode(ctx, in, form{rate: PCMRate, channels: 1}, pcm, most)
+// Samples writes the sound of a file from in.Begin on, at most for a time: as samples at PCMRate to pcm, and as a file that Encode takes, with the channels
+// and the rate of in.Audio as far as SoundArgs keeps them, to sound. It returns the number of samples of pcm. The error is medium.ErrUnsupported
+// if the file has samples that no encoder takes, and another decodeError if it can't be decoded.
+func (t *Tools) Samples(ctx context.Context, in *medium.Info, pcm, sound io.Writer, most time.Duration) (int64, error) {
+	whole := formOf(in.Audio)
+	if _, err := sound.Write(whole.header(math.MaxUint32)); err != nil {
+		return 0, err
+	}
+	return t.decode(ctx, in, most, take{speech, pcm}, take{whole, sound})
+}
+
+// Fit cuts a file of sound that Samples wrote to a length, or appends silence.
+func (t *Tools) Fit(sound string, length time.Duration) error {
+	a, err := soundOf(sound, order.MP4)
+	if err != nil {
+		return err
+	}
+	f := form{rate: a.SampleRate, channels: a.Channels, float: true}
+	return os.Truncate(sound, container.WAVHeaderBytes+f.count(length)*int64(f.size())) // appends zeros
 }
 
 // OpenSound starts to decode the samples that Samples would write.
 func (t *Tools) OpenSound(ctx context.Context, in *medium.Info, most time.Duration) (io.ReadCloser, error) {
-	return t.listen(ctx, in, form{rate: PCMRate, channels: 1}, most)
+	return t.listen(ctx, in, most, speech)
 }
 
-// Transcode encodes the sound that Samples would write, but with the channels and the rate of in.Audio, to the path encoded: as AAC in MP4,
-// or as Opus in WebM. The error is medium.ErrUnsupported if there are no samples, or if no encoder takes them.
-func (t *Tools) Transcode(ctx context.Context, in *medium.Info, encoded string, most time.Duration) error {
-	return t.transcode(ctx, in, encoded, most, 0)
-}
-
-// TranscodeTo does the same as Transcode, for a sound of exactly the length: it cuts a longer one, and appends silence to a shorter one.
-func (t *Tools) TranscodeTo(ctx context.Context, in *medium.Info, encoded string, length time.Duration) error {
-	return t.transcode(ctx, in, encoded, length, length)
-}
-
-// transcode encodes at most most, and at least least.
-func (t *Tools) transcode(ctx context.Context, in *medium.Info, encoded string, most, least time.Duration) error {
-	f := formOf(in.Audio)
-	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(f.args(), "-i", "pipe:0")...)
-	p, err := t.startWriter(ctx, t.FFmpeg, append(args, fileArgs(in.Audio, encoded)...), sandbox.Files{Write: []string{encoded}})
+// EncodeSound encodes the sound of an output, a file that Samples or Mix wrote, to a file for Join. Join encodes that of WebM itself, since a copy
+// would begin later, and state another length.
+func (t *Tools) EncodeSound(ctx context.Context, o order.Output, sound, encoded string) error {
+	if o.Format == order.WebM {
+		return os.Link(sound, encoded)
+	}
+	a, err := soundOf(sound, o.Format)
 	if err != nil {
 		return err
 	}
-	return t.feed(ctx, p, in, f, most, least)
+	args := append(append([]string{"-v", "error"}, wavInput(sound)...), SoundArgs(a)...)
+	args = append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+encoded)
+	p, err := t.startWriter(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{sound}, Write: []string{encoded}})
+	if err == nil {
+		err = p.wait()
+	}
+	if err != nil {
+		return fmt.Errorf("encode sound: %w", err)
+	}
+	return nil
 }
 
-// feed writes the sound of a file to a program, and waits for its end. The error is that of Transcode.
-func (t *Tools) feed(ctx context.Context, p *process, in *medium.Info, f form, most, least time.Duration) error {
-	n, err := t.decode(ctx, in, f, p, most)
-	if err == nil && n < f.count(least) {
-		_, err = io.CopyN(p, zeros{}, (f.count(least)-n)*int64(f.size()))
+// feed writes the sound of a file in a form to a program, and waits for its end. The sound is cut to a length, or silence is appended.
+func (t *Tools) feed(ctx context.Context, p *process, in *medium.Info, f form, most, length time.Duration) error {
+	n, err := t.decode(ctx, in, most, take{f, p})
+	if err == nil && n < f.count(length) {
+		_, err = io.CopyN(p, zeros{}, (f.count(length)-n)*int64(f.size()))
 	}
 	if _, unread := errors.AsType[decodeError](err); unread {
 		p.stop()
@@ -70,8 +87,6 @@ func (t *Tools) feed(ctx context.Context, p *process, in *medium.Info, f form, m
 		return nil
 	case ended == nil:
 		return err
-	case strings.Contains(p.stderr.String(), notNumbers):
-		return fmt.Errorf("%w: %w", medium.ErrUnsupported, ended)
 	default: // it says more than the error of the pipe
 		return errors.Join(err, ended)
 	}
@@ -84,10 +99,6 @@ func (zeros) Read(b []byte) (int, error) {
 	clear(b)
 	return len(b), nil
 }
-
-// notNumbers is in ffmpeg's log if the encoder of AAC got samples that are no numbers, or infinite. A file of floating-point samples can
-// have them.
-const notNumbers = "Input contains (near) NaN/+-Inf"
 
 // seconds returns a duration in seconds, for ffmpeg's arguments.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
@@ -119,11 +130,18 @@ func formOf(a *medium.Audio) form {
 	return f
 }
 
-// fileArgs returns ffmpeg's arguments that encode the sound a to the path.
-func fileArgs(a *medium.Audio, path string) []string {
-	format := order.MP4
-	if a.Opus {
-		format = order.WebM
+// soundOf returns the sound of a file that Samples or Mix wrote, for an output of a format.
+func soundOf(path string, format order.Format) (*medium.Audio, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return append(SoundArgs(a), "-map_metadata", "-1", "-f", format.String(), "-y", "file:"+path)
+	defer file.Close()
+	channels, rate, err := container.ReadWAV(file)
+	return &medium.Audio{SampleRate: rate, Channels: channels, Opus: format == order.WebM}, err
+}
+
+// wavInput returns the arguments that read a WAV of this program. Its length is that of the file, since Fit doesn't change the header.
+func wavInput(path string) []string {
+	return []string{"-protocol_whitelist", "file", "-f", "wav", "-ignore_length", "1", "-i", "file:" + path}
 }

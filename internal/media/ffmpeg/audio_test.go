@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -36,8 +37,8 @@ func samples(t *testing.T, tools *ffmpeg.Tools, info *medium.Info) []int16 {
 	return pcm
 }
 
-// TestTranscode checks that no samples are missing or added.
-func TestTranscode(t *testing.T) {
+// TestSamples checks that no samples are missing or added, in either form.
+func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		args []string
@@ -61,41 +62,55 @@ func TestTranscode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			path := filepath.Join(t.TempDir(), "sound.wav")
 			var pcm bytes.Buffer
-			n, err := tools.Samples(t.Context(), info, &pcm, test.most)
+			n, err := write(t, info, &pcm, path, test.most)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n != int64(pcm.Len()/2) || n < test.want-20 || n > test.want+20 {
 				t.Errorf("got %d samples, returned %d, want %d", pcm.Len()/2, n, test.want)
 			}
-			path := filepath.Join(t.TempDir(), "a.m4a")
-			if err := tools.Transcode(t.Context(), info, path, test.most); err != nil {
+			written, err := tools.Probe(t.Context(), path)
+			if err != nil {
 				t.Fatal(err)
 			}
-			encoded, _ := tools.Probe(t.Context(), path)
-			if again, err := tools.Samples(t.Context(), encoded, io.Discard, time.Hour); err != nil || again < n-20 || again > n+20 {
-				t.Errorf("%d samples were encoded (%v), want %d", again, err, n)
+			if again, err := tools.Samples(t.Context(), written, io.Discard, io.Discard, time.Hour); err != nil || again < n-20 || again > n+20 {
+				t.Errorf("the file has %d samples (%v), want %d", again, err, n)
 			}
 		})
 	}
 }
 
-// TestTranscodeTo cuts a second of sound, and adds silence to it.
-func TestTranscodeTo(t *testing.T) {
+// write writes the samples of a sound, and its file for outputs.
+func write(t *testing.T, in *medium.Info, pcm io.Writer, path string, most time.Duration) (int64, error) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := ffmpegtest.Tools(t).Samples(t.Context(), in, pcm, file, most)
+	return n, errors.Join(err, file.Close())
+}
+
+// TestFit cuts a second of sound, and adds silence to it.
+func TestFit(t *testing.T) {
 	tools := ffmpegtest.Tools(t)
 	info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.flac", "-f", "lavfi", "-i", "sine=d=1", "-ar", "44100"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, length := range []time.Duration{400 * time.Millisecond, time.Second, 2345 * time.Millisecond} {
-		aac, want := filepath.Join(t.TempDir(), "a.m4a"), int(length.Seconds()*ffmpeg.PCMRate)
-		if err := tools.TranscodeTo(t.Context(), info, aac, length); err != nil {
+		path, want := filepath.Join(t.TempDir(), "sound.wav"), int(length.Seconds()*ffmpeg.PCMRate)
+		if _, err := write(t, info, io.Discard, path, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		made, err := tools.Probe(t.Context(), aac)
+		if err := tools.Fit(path, length); err != nil {
+			t.Fatal(err)
+		}
+		made, err := tools.Probe(t.Context(), path)
 		if err != nil || (made.Duration-length).Abs() > 2*time.Millisecond {
-			t.Errorf("%v: the AAC has %v (%v)", length, made, err)
+			t.Errorf("%v: the file has %v (%v)", length, made, err)
 		}
 		pcm := samples(t, tools, made)
 		if len(pcm) < want-2 || len(pcm) > want+2 {
@@ -109,7 +124,7 @@ func TestTranscodeTo(t *testing.T) {
 			}
 			return n
 		}
-		const second, near = ffmpeg.PCMRate, 400 // near the end, AAC smears the tone
+		const second, near = ffmpeg.PCMRate, 400 // near the end, resampling smears the tone
 		if end := pcm[min(second+near, len(pcm)):]; loud(end) > 0 {
 			t.Errorf("%v: there is sound after its end", length)
 		}
@@ -119,7 +134,7 @@ func TestTranscodeTo(t *testing.T) {
 	}
 }
 
-// TestDiskFull has ffmpeg find no space for the sound. The error must be the same as for a failed
+// TestDiskFull has ffmpeg find no space for a mix. The error must be the same as for a failed
 // write of this program.
 func TestDiskFull(t *testing.T) {
 	tools := ffmpegtest.Tools(t)
@@ -127,7 +142,7 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tools.Transcode(t.Context(), info, "/dev/full", time.Minute); !errors.Is(err, syscall.ENOSPC) {
+	if err := tools.Mix(t.Context(), ffmpeg.Mix{Voice: info, VoiceGain: 1, Length: time.Second}, "", "/dev/full"); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v, want %v", err, syscall.ENOSPC)
 	}
 }

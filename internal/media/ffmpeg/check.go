@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -24,7 +24,7 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	wav, aac := filepath.Join(folder, "silence.wav"), filepath.Join(folder, "silence.m4a")
+	wav := filepath.Join(folder, "silence.wav")
 	if err := os.WriteFile(wav, silence(PCMRate/10), 0o600); err != nil {
 		return err
 	}
@@ -32,11 +32,11 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	if err := t.Transcode(ctx, info, aac, time.Second); err != nil {
-		return fmt.Errorf("transcode sound: %w", err)
+	if _, err := t.Samples(ctx, info, io.Discard, io.Discard, time.Second); err != nil {
+		return fmt.Errorf("decode sound: %w", err)
 	}
-	if err := t.encodeBlack(ctx, 64, aac, filepath.Join(folder, "black.mp4")); err != nil {
-		return fmt.Errorf("encode a picture: %w", err)
+	if err := t.encodeBlack(ctx, 64, wav, filepath.Join(folder, "black.mp4")); err != nil {
+		return fmt.Errorf("encode a picture and sound: %w", err)
 	}
 	return nil
 }
@@ -80,5 +80,5 @@ func (t *Tools) encodeBlack(ctx context.Context, side int, sound, output string)
 
 // silence returns a mono WAV file of 16-bit samples at PCMRate, which are all 0.
 func silence(samples uint32) []byte {
-	return append(container.WAVHeader(1, PCMRate, 2*samples), make([]byte, 2*samples)...)
+	return append(speech.header(2*samples), make([]byte, 2*samples)...)
 }

@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 	}
 	noEncoder, noProbe := *works, *works
 	noEncoder.FFmpeg, noProbe.FFprobe = broken, broken
-	for step, tools := range map[string]*ffmpeg.Tools{"transcode sound: ": &noEncoder, "probe: ": &noProbe} {
+	for step, tools := range map[string]*ffmpeg.Tools{"decode sound: ": &noEncoder, "probe: ": &noProbe} {
 		if err := tools.Check(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), step) {
 			t.Errorf("got %v, want an error of %q", err, step)
 		}

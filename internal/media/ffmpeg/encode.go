@@ -34,10 +34,13 @@ type encoding struct {
 }
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
-// output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
+// output. sound is a file that Samples or Mix wrote, or "" for no sound. The file exists only after Finish.
 func (t *Tools) Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (Encoder, error) {
 	e := &encoding{part: output + ".part", output: output}
-	var err error
+	args, err := encodeArgs(t, v, o, sound, e.part)
+	if err != nil {
+		return nil, err
+	}
 	files := sandbox.Files{Write: []string{e.part}}
 	if sound != "" {
 		files.Read = []string{sound}
@@ -45,7 +48,7 @@ func (t *Tools) Encode(ctx context.Context, v *medium.Video, o order.Output, sou
 	if t.onGPU(v, o) {
 		e.gpu, files = t.gpu, files.And(t.gpu.files)
 	}
-	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), files)
+	e.p, err = t.startWriter(ctx, t.FFmpeg, args, files)
 	if err != nil {
 		return nil, errors.Join(err, e.discard())
 	}
@@ -95,23 +98,22 @@ func (e *encoding) discard() error {
 	return nil
 }
 
-func encodeArgs(t *Tools, v *medium.Video, o order.Output, sound, output string) []string {
+func encodeArgs(t *Tools, v *medium.Video, o order.Output, sound, output string) ([]string, error) {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0"}
 	pictures := []string{"-map", "0:v", "-vf", v.Tags()}
 	if sound != "" {
-		args = append(args, encodedArgs(o, sound)...)
-		pictures = append(pictures, "-map", "1:a", "-c:a", "copy")
+		a, err := soundOf(sound, o.Format)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, wavInput(sound)...)
+		pictures = append(append(pictures, "-map", "1:a"), SoundArgs(a)...)
 	}
 	args = append(args, pictures...)
 	args = append(args, t.EncoderArgs(v, o)...)
-	return append(args, outputArgs(o, output)...)
-}
-
-// encodedArgs returns the arguments that add the sound of an output, which is encoded for its format.
-func encodedArgs(o order.Output, sound string) []string {
-	return []string{"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound}
+	return append(args, outputArgs(o, output)...), nil
 }
 
 // outputArgs returns the arguments that write an output.

@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -48,8 +49,9 @@ func TestEvil(t *testing.T) {
 		"read /etc/passwd", "read " + other, "write " + other, "write " + in, "list " + dir, "run /bin/sh",
 		fmt.Sprintf("read /proc/%d/environ", os.Getpid()), "tcp " + listener.Addr().String(),
 	}, "\n")
+	header := container.WAVHeader(1, 16000, 0, false) // Encode reads that of sound
 	for _, path := range []string{in, other} {
-		if err := os.WriteFile(path, []byte(script+"\nread "+in+"\nwrite "+out+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, append(header, "\n"+script+"\nread "+in+"\nwrite "+out+"\n"...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +62,7 @@ func TestEvil(t *testing.T) {
 	}{
 		{"probe", func() error { _, err := tools.Probe(t.Context(), in); return err }, "failed"},
 		{"decode sound", func() error {
-			_, err := tools.Samples(t.Context(), &medium.Info{Path: in, Format: "wav", Audio: &medium.Audio{}}, io.Discard, time.Second)
+			_, err := tools.Samples(t.Context(), &medium.Info{Path: in, Format: "wav", Audio: &medium.Audio{}}, io.Discard, io.Discard, time.Second)
 			return err
 		}, "failed"},
 		{"encode", func() error {

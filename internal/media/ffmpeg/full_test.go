@@ -46,7 +46,7 @@ func TestUnwrittenEnd(t *testing.T) {
 	}
 	tools := &Tools{FFmpeg: program, Threads: 1}
 	output := filepath.Join(dir, "o.mp4")
-	e, err := tools.Encode(t.Context(), &medium.Video{Width: 64, Height: 64, Rate: medium.Rate{Num: 25, Den: 1}}, order.Output{}, "/dev/null", output)
+	e, err := tools.Encode(t.Context(), &medium.Video{Width: 64, Height: 64, Rate: medium.Rate{Num: 25, Den: 1}}, order.Output{}, "", output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestUnwrittenEnd(t *testing.T) {
 		t.Errorf("the output exists: %v", err)
 	}
 	in := &medium.Info{Path: "/dev/null", Format: "wav", Audio: &medium.Audio{}}
-	if err := tools.Transcode(t.Context(), in, filepath.Join(dir, "aac"), time.Second); !errors.Is(err, syscall.EIO) {
+	if err := tools.Mix(t.Context(), Mix{Voice: in, Length: time.Second}, "", filepath.Join(dir, "mix.wav")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("sound: got %v, want EIO", err)
 	}
 }

@@ -35,14 +35,18 @@ func (t *Tools) TakeReel(ctx context.Context, v *medium.Video, o order.Output, f
 }
 
 // Join writes the pictures of the reels, one reel after the other, and the sound to the path output, without encoding them again. All reels
-// were encoded with the arguments v and o. sound is as in Encode. The output file exists only after success.
+// were encoded with the arguments v and o. EncodeSound wrote the sound. The output file exists only after success.
 func (t *Tools) Join(ctx context.Context, v *medium.Video, o order.Output, reels []Reel, sound, output string) error {
 	part := output + ".part"
 	files := sandbox.Files{Read: []string{sound}, Write: []string{part}}
 	for _, r := range reels {
 		files.Read = append(files.Read, r.Path)
 	}
-	p, err := t.startWriter(ctx, t.FFmpeg, joinArgs(v, o, sound, part), files)
+	args, err := joinArgs(v, o, sound, part)
+	if err != nil {
+		return fmt.Errorf("join reels: %w", err)
+	}
+	p, err := t.startWriter(ctx, t.FFmpeg, args, files)
 	if err == nil {
 		_, err = p.Write(reelList(reels, v.Rate))
 		err = errors.Join(err, p.wait())
@@ -53,15 +57,22 @@ func (t *Tools) Join(ctx context.Context, v *medium.Video, o order.Output, reels
 	return fmt.Errorf("join reels: %w", errors.Join(err, os.Remove(part)))
 }
 
-func joinArgs(v *medium.Video, o order.Output, sound, output string) []string {
+func joinArgs(v *medium.Video, o order.Output, sound, output string) ([]string, error) {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe", "-f", "concat", "-safe", "0", "-i", "pipe:0"}
-	args = append(args, encodedArgs(o, sound)...)
-	args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
-	if o.Format == order.WebM {
+	if o.Format != order.WebM {
+		args = append(args, "-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:"+sound)
+		args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
+	} else {
+		a, err := soundOf(sound, o.Format)
+		if err != nil {
+			return nil, err
+		}
+		args = append(append(args, wavInput(sound)...), "-map", "0:v", "-map", "1:a")
+		args = append(append(args, copyArgs(v, o)...), SoundArgs(a)...)
 		// Times are milliseconds there, rounded. Those of a reel are rounded from its begin on, and must be from that of the output on.
 		args = append(args, "-bsf:v", fmt.Sprintf("setts=ts=round(N*%d/%d)", 1000*v.Rate.Den, v.Rate.Num))
 	}
-	return append(args, outputArgs(o, output)...)
+	return append(args, outputArgs(o, output)...), nil
 }
 
 // copyArgs returns the arguments that copy the pictures and the sound of an output as they are encoded.

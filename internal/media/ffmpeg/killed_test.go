@@ -39,8 +39,8 @@ func TestKilled(t *testing.T) {
 				_, err := tools.Probe(t.Context(), in.Path)
 				return err
 			},
-			"transcode": func() error {
-				return tools.Transcode(t.Context(), in, filepath.Join(t.TempDir(), "aac"), time.Second)
+			"mix": func() error {
+				return tools.Mix(t.Context(), ffmpeg.Mix{Voice: in, Length: time.Second}, "", filepath.Join(t.TempDir(), "mix.wav"))
 			},
 			"frames": func() error {
 				frames, err := tools.OpenFrames(t.Context(), in, 10)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -35,17 +36,37 @@ func (f form) count(length time.Duration) int64 { return int64(length.Seconds()*
 
 // args returns ffmpeg's arguments for raw samples.
 func (f form) args() []string {
-	return []string{"-f", map[bool]string{true: "f32le", false: "s16le"}[f.float], "-ar", strconv.Itoa(f.rate), "-ac", strconv.Itoa(f.channels)}
+	return append([]string{"-f", map[bool]string{true: "f32le", false: "s16le"}[f.float]}, f.shape()...)
 }
 
-// listening reads the sound of a file on the time line of the file: see Info.Zero. Silence fills its gaps, and of two samples of the same time
-// the second one is dropped. So the first sample is always that at Info.Begin.
+// shape returns ffmpeg's arguments for the rate and the channels.
+func (f form) shape() []string {
+	return []string{"-ar", strconv.Itoa(f.rate), "-ac", strconv.Itoa(f.channels)}
+}
+
+// header returns the header of a WAV with size bytes of samples.
+func (f form) header(size uint32) []byte {
+	return container.WAVHeader(uint16(f.channels), uint32(f.rate), size, f.float)
+}
+
+// speech is the form of samples at PCMRate.
+var speech = form{rate: PCMRate, channels: 1}
+
+// listening reads the sound of a file on the time line of the file, in one form or in several at once: see Info.Zero.
 //
 // ffmpeg gives each block of sound a time, in Matroska. Its filters could also fill gaps, but begin again where the sound changes its rate
 // or its channels.
 type listening struct {
-	p        *process
-	blocks   *container.Blocks
+	p      *process
+	blocks *container.Blocks
+	heard  []*heard // in each form
+	last   bool     // the last block has been read
+	ended  bool
+}
+
+// heard is the sound in one form. Silence fills its gaps, and of two samples of the same time the second one is dropped. So the first sample is
+// always that at Info.Begin.
+type heard struct {
 	form     form
 	decoded  int     // number of channels that ffmpeg decodes to
 	from, to int64   // the samples to return, counted on the time line
@@ -63,7 +84,6 @@ type listening struct {
 	folding  folding
 	waiting  *timed // the last one that was read
 	spare    []byte // memory for the next one
-	ended    bool
 }
 
 // lead is added to the times of blocks, since Matroska can't have negative ones. In seconds.
@@ -76,23 +96,33 @@ const (
 	mostBehind = .5
 )
 
-// listen starts to decode the sound of a file from in.Begin on, at most for a time.
-func (t *Tools) listen(ctx context.Context, in *medium.Info, f form, most time.Duration) (*listening, error) {
-	l := &listening{form: f, decoded: f.channels, zero: in.Zero, from: f.count(in.Begin)}
-	l.timeless = slices.Contains([]string{"wav", "mp3", "aac", "flac", "aiff", "caf", "w64"}, in.Format)
+// hear returns the sound of a file in a form, before any is decoded: from in.Begin on, at most for a time.
+func (f form) hear(in *medium.Info, most time.Duration) *heard {
+	h := &heard{form: f, decoded: f.channels, zero: in.Zero, from: f.count(in.Begin)}
+	h.timeless = slices.Contains([]string{"wav", "mp3", "aac", "flac", "aiff", "caf", "w64"}, in.Format)
 	switch { // one channel is heard as loud on each of two; for two on one see folding
 	case in.Audio.Channels == 1 && f.channels == 2:
-		l.decoded = 1
+		h.decoded = 1
 	case in.Audio.Channels > 1 && f.channels == 1:
-		l.decoded = 2
+		h.decoded = 2
 	}
-	l.to, l.until = l.from+f.count(most), math.MaxInt64
+	h.to, h.until = h.from+f.count(most), math.MaxInt64
 	if in.Audio.Until > 0 {
-		l.until = int64(in.Audio.Until.Seconds() * float64(f.rate))
-		l.padding = in.Audio.Padding(f.rate)
+		h.until = int64(in.Audio.Until.Seconds() * float64(f.rate))
+		h.padding = in.Audio.Padding(f.rate)
 	}
-	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.Index), "-ac", strconv.Itoa(l.decoded), "-ar", strconv.Itoa(f.rate),
-		"-c:a", "pcm_f32le", "-output_ts_offset", strconv.Itoa(lead), "-f", "matroska", "pipe:1")
+	return h
+}
+
+// listen starts to decode the sound of a file from in.Begin on, at most for a time, in some forms.
+func (t *Tools) listen(ctx context.Context, in *medium.Info, most time.Duration, forms ...form) (*listening, error) {
+	l, args := &listening{}, soundInput(in)
+	for i, f := range forms {
+		h := f.hear(in, most)
+		l.heard = append(l.heard, h)
+		args = append(args, "-map", "0:"+strconv.Itoa(in.Audio.Index), fmt.Sprintf("-ac:%d", i), strconv.Itoa(h.decoded), fmt.Sprintf("-ar:%d", i), strconv.Itoa(f.rate))
+	}
+	args = append(args, "-c:a", "pcm_f32le", "-output_ts_offset", strconv.Itoa(lead), "-f", "matroska", "pipe:1")
 	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
 		return nil, err
@@ -113,31 +143,43 @@ const (
 	soundMemory = 6 * soundSize
 )
 
-// Read reads samples. Its error is a decodeError, unless it is io.EOF.
+// Read reads samples of the first form. Its error is a decodeError, unless it is io.EOF.
 func (l *listening) Read(b []byte) (n int, err error) {
-	for len(b) > 0 {
-		switch {
-		case len(l.first) > 0:
-			n = copy(b, l.first)
-			l.first = l.first[n:]
+	for {
+		if n, err = l.heard[0].Read(b); err == nil {
 			return n, nil
-		case l.silence > 0:
-			n = int(min(l.silence, int64(len(b))))
-			clear(b[:n])
-			l.silence -= int64(n)
-			return n, nil
-		case len(l.ready) > 0:
-			n = copy(b, l.ready)
-			l.ready = l.ready[n:]
-			return n, nil
-		case l.ended || l.next >= l.to:
+		}
+		if l.done() {
 			return 0, io.EOF
 		}
 		if err := l.hear(); err != nil {
 			return 0, decodeError{err}
 		}
 	}
-	return 0, nil
+}
+
+// done reports whether nothing is left to hear.
+func (l *listening) done() bool {
+	return l.ended || !slices.ContainsFunc(l.heard, func(h *heard) bool { return h.next < h.to })
+}
+
+// Read reads the samples that have been placed. It returns io.EOF if none is left.
+func (h *heard) Read(b []byte) (n int, err error) {
+	switch {
+	case len(h.first) > 0:
+		n = copy(b, h.first)
+		h.first = h.first[n:]
+	case h.silence > 0:
+		n = int(min(h.silence, int64(len(b))))
+		clear(b[:n])
+		h.silence -= int64(n)
+	case len(h.ready) > 0:
+		n = copy(b, h.ready)
+		h.ready = h.ready[n:]
+	default:
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // Close ends the decoder.
@@ -149,24 +191,22 @@ func (l *listening) Close() error {
 	return nil
 }
 
-// hear reads the next block, or the end, and places the one before. ffmpeg gives some blocks wrong times: when the rate changes, and up to the
-// time of an earlier block that was too late. So the time of a block holds only if the next one follows it.
+// hear reads the next block, or the end.
 func (l *listening) hear() error {
-	last := l.waiting
-	at, data, err := l.blocks.Next()
+	form, at, data, err := l.blocks.Next()
 	if err == nil {
-		l.waiting = &timed{float64(at)/1000 - lead + l.zero, append(l.spare, data...)}
-		if last != nil {
-			length := float64(len(last.data)/(4*l.decoded)) / float64(l.form.rate)
-			rest := 2*len(data) < len(last.data) // of a filter
-			l.place(*last, !rest && math.Abs(l.waiting.at-last.at-length) <= jitter)
-			l.spare = last.data[:0]
+		if form >= len(l.heard) {
+			return fmt.Errorf("a block of stream %d of %d", form, len(l.heard))
 		}
-		return nil
+		return l.heard[form].take(float64(at)/1000-lead, data)
 	}
-	if l.waiting = nil; last != nil && err == io.EOF {
-		l.place(*last, l.next == 0)
-		return nil
+	if err == io.EOF && !l.last { // the samples before an error of the decoder count
+		l.last = true
+		var wrong []error
+		for _, h := range l.heard {
+			wrong = append(wrong, h.end())
+		}
+		return errors.Join(wrong...)
 	}
 	l.ended = true
 	switch {
@@ -179,6 +219,28 @@ func (l *listening) hear() error {
 	}
 }
 
+// take takes the next block, and places the one before. ffmpeg gives some blocks wrong times: when the rate changes, and up to the
+// time of an earlier block that was too late. So the time of a block holds only if the next one follows it.
+func (h *heard) take(at float64, data []byte) (err error) {
+	last := h.waiting
+	h.waiting = &timed{at + h.zero, append(h.spare, data...)}
+	if last != nil {
+		length := float64(len(last.data)/(4*h.decoded)) / float64(h.form.rate)
+		rest := 2*len(data) < len(last.data) // of a filter
+		err = h.place(*last, !rest && math.Abs(h.waiting.at-last.at-length) <= jitter)
+		h.spare = last.data[:0]
+	}
+	return err
+}
+
+// end places the last block.
+func (h *heard) end() error {
+	if h.waiting == nil {
+		return nil
+	}
+	return h.place(*h.waiting, h.next == 0)
+}
+
 // timed is a block of samples, and its time on the time line in seconds.
 type timed struct {
 	at   float64
@@ -186,56 +248,64 @@ type timed struct {
 }
 
 // place puts the samples of a block into their place. If its time doesn't hold, they follow those before.
-func (l *listening) place(b timed, holds bool) {
+func (h *heard) place(b timed, holds bool) error {
 	data := b.data
-	size := int64(4 * l.decoded)
-	rate, length := float64(l.form.rate), int64(len(data))/size
-	begin := int64(math.Round(b.at*rate)) + l.shift
-	switch gap := begin - l.next; {
-	case l.timeless || !holds || l.next > 0 && math.Abs(float64(gap)) <= jitter*rate:
-		l.behind = 0
+	size := int64(4 * h.decoded)
+	rate, length := float64(h.form.rate), int64(len(data))/size
+	begin := int64(math.Round(b.at*rate)) + h.shift
+	switch gap := begin - h.next; {
+	case h.timeless || !holds || h.next > 0 && math.Abs(float64(gap)) <= jitter*rate:
+		h.behind = 0
 	case gap > 0:
-		l.skip(gap)
-		l.behind = 0
-	case float64(l.behind) > mostBehind*rate && begin >= 0:
-		l.shift, l.behind = l.shift-gap, 0
+		h.skip(gap)
+		h.behind = 0
+	case float64(h.behind) > mostBehind*rate && begin >= 0:
+		h.shift, h.behind = h.shift-gap, 0
 	default:
 		dropped := min(-gap, length)
 		data, length = data[dropped*size:], length-dropped
 		if begin >= 0 {
-			l.behind += dropped
+			h.behind += dropped
 		}
 	}
-	first, last := max(0, l.from-l.next), min(length, l.to-l.next)
-	l.next += length
+	first, last := max(0, h.from-h.next), min(length, h.to-h.next)
+	h.next += length
 	if first >= last {
-		return
+		return nil
 	}
 	// Samples after until are kept back, until it is known whether they are only padding.
-	samples := l.form.convert(data[first*size:last*size], l.decoded, &l.folding)
-	bytes := int64(l.form.size())
-	over := min(max(0, l.next-length+last-l.until), last-first)
-	if over == 0 && len(l.held) == 0 {
-		l.ready = samples
-		return
+	samples, err := h.form.convert(data[first*size:last*size], h.decoded, &h.folding)
+	if err != nil {
+		return err
+	}
+	bytes := int64(h.form.size())
+	over := min(max(0, h.next-length+last-h.until), last-first)
+	if over == 0 && len(h.held) == 0 {
+		h.ready = samples
+		return nil
 	}
 	cut := int64(len(samples)) - over*bytes
-	l.ready, l.held = samples[:cut], append(l.held, samples[cut:]...)
-	if int64(len(l.held)) > l.padding*bytes {
-		l.ready, l.held, l.until = append(l.ready, l.held...), nil, math.MaxInt64
+	h.ready, h.held = samples[:cut], append(h.held, samples[cut:]...)
+	if int64(len(h.held)) > h.padding*bytes {
+		h.ready, h.held, h.until = append(h.ready, h.held...), nil, math.MaxInt64
 	}
+	return nil
 }
 
 // skip lets time pass without sound.
-func (l *listening) skip(samples int64) {
-	l.silence = max(0, min(l.next+samples, l.to)-max(l.next, l.from)) * int64(l.form.size())
-	if l.next += samples; l.next > l.until { // then until was wrong
-		l.first, l.held, l.until = l.held, nil, math.MaxInt64
+func (h *heard) skip(samples int64) {
+	h.silence = max(0, min(h.next+samples, h.to)-max(h.next, h.from)) * int64(h.form.size())
+	if h.next += samples; h.next > h.until { // then until was wrong
+		h.first, h.held, h.until = h.held, nil, math.MaxInt64
 	}
 }
 
-// convert returns samples, which ffmpeg decoded to a number of channels as floats, in the form.
-func (f form) convert(data []byte, channels int, fold *folding) []byte {
+// loudest bounds the floats of sound. The encoder of AAC refuses coefficients of 1e16 and more, which are sums of up to 2,048 samples times 32,768.
+const loudest = 1e8
+
+// convert returns samples, which ffmpeg decoded to a number of channels as floats, in the form. The error is medium.ErrUnsupported for floats that
+// are no numbers, or louder than any sound.
+func (f form) convert(data []byte, channels int, fold *folding) ([]byte, error) {
 	floats := make([]float32, len(data)/4)
 	for i := range floats {
 		floats[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
@@ -253,6 +323,9 @@ func (f form) convert(data []byte, channels int, fold *folding) []byte {
 	out := make([]byte, 0, 4*len(floats))
 	for _, s := range floats {
 		if f.float {
+			if !(math.Abs(float64(s)) <= loudest) { // true for NaN
+				return nil, fmt.Errorf("%w: a sample of %g", medium.ErrUnsupported, s)
+			}
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(s))
 			continue
 		}
@@ -262,7 +335,7 @@ func (f form) convert(data []byte, channels int, fold *folding) []byte {
 		}
 		out = binary.LittleEndian.AppendUint16(out, uint16(int16(min(max(value, -32768), 32767))))
 	}
-	return out
+	return out, nil
 }
 
 // folding makes one channel of two: their mean, as listeners hear it. Where the two cancel each other in the mean, it takes half of their
@@ -300,13 +373,35 @@ type decodeError struct{ error }
 
 func (e decodeError) Unwrap() error { return e.error }
 
-// decode writes the samples of a file from in.Begin on, at most for a time, and returns their number. Its error is a decodeError if they
-// can't be decoded.
-func (t *Tools) decode(ctx context.Context, in *medium.Info, f form, to io.Writer, most time.Duration) (int64, error) {
-	l, err := t.listen(ctx, in, f, most)
+// take is a form in which sound is decoded, and where it goes.
+type take struct {
+	form form
+	to   io.Writer
+}
+
+// decode writes the samples of a file from in.Begin on, at most for a time, in some forms. It returns their number in the first one. Its error is
+// a decodeError if they can't be decoded.
+func (t *Tools) decode(ctx context.Context, in *medium.Info, most time.Duration, takes ...take) (samples int64, err error) {
+	var forms []form
+	for _, to := range takes {
+		forms = append(forms, to.form)
+	}
+	l, err := t.listen(ctx, in, most, forms...)
 	if err != nil {
 		return 0, err
 	}
-	n, err := io.Copy(to, l)
-	return n / int64(f.size()), errors.Join(err, l.Close())
+	written, buffer := make([]int64, len(takes)), make([]byte, 1<<15)
+	for err == nil {
+		for i, to := range takes {
+			n, e := io.CopyBuffer(struct{ io.Writer }{to.to}, l.heard[i], buffer)
+			written[i], err = written[i]+n, errors.Join(err, e)
+		}
+		if err != nil || l.done() {
+			break
+		}
+		if e := l.hear(); e != nil {
+			err = decodeError{e}
+		}
+	}
+	return written[0] / int64(forms[0].size()), errors.Join(err, l.Close())
 }

@@ -58,9 +58,9 @@ func TestPlace(t *testing.T) {
 		"sound far after its end":   {[]given{{0, true}, {.01, true}, {1, true}}, 14, 1010, 980},
 		"a gap that ends the sound": {[]given{{0, true}, {.01, true}}, 5000, 20, 0},
 	} {
-		l := &listening{form: form{rate: 1000, channels: 1}, decoded: 1, to: 1 << 30, until: math.MaxInt64, padding: 20, ended: true}
+		h := &heard{form: form{rate: 1000, channels: 1}, decoded: 1, to: 1 << 30, until: math.MaxInt64, padding: 20}
 		if c.until > 0 {
-			l.until = c.until
+			h.until = c.until
 		}
 		block := make([]byte, 0, 40)
 		for range 10 {
@@ -68,9 +68,10 @@ func TestPlace(t *testing.T) {
 		}
 		var got []byte
 		for _, b := range c.blocks {
-			l.place(timed{b.at, block}, b.holds)
-			l.ended = true
-			more, err := io.ReadAll(l)
+			if err := h.place(timed{b.at, block}, b.holds); err != nil {
+				t.Fatal(err)
+			}
+			more, err := io.ReadAll(h)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,13 +45,13 @@ type Part struct {
 	Gain     float64
 }
 
-// Mix writes the mix to the path encoded, in the format of the voice. With an original it has the original's channels, as
+// Mix writes the mix to the path sound, as Encode takes it. With an original it has the original's channels, as
 // far as SoundArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
 // error is medium.ErrUnsupported if the original can't be decoded.
 //
 // The original is decoded to scratch first, since only a file of exactly one span can be repeated without
 // a gap.
-func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
+func (t *Tools) Mix(ctx context.Context, m Mix, scratch, sound string) error {
 	var read []string
 	if o := m.Original; o != nil {
 		defer os.Remove(scratch)
@@ -64,19 +64,19 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 		}
 		read = append(read, scratch)
 	}
-	p, err := t.startWriter(ctx, t.FFmpeg, mixArgs(m, scratch, encoded), sandbox.Files{Read: read, Write: []string{encoded}})
+	p, err := t.startWriter(ctx, t.FFmpeg, mixArgs(m, scratch, sound), sandbox.Files{Read: read, Write: []string{sound}})
 	if err != nil {
 		return err
 	}
-	return t.feed(ctx, p, m.Voice, formOf(m.sound()), m.Length, m.Length+beyond)
+	return t.feed(ctx, p, m.Voice, m.form(), m.Length, m.Length+beyond)
 }
 
-// sound returns the sound of the mix.
-func (m Mix) sound() *medium.Audio {
+// form returns the form of the voice in the mix, and of the mix.
+func (m Mix) form() form {
 	if m.Original == nil {
-		return m.Voice.Audio
+		return formOf(m.Voice.Audio)
 	}
-	return &medium.Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels, Opus: m.Voice.Audio.Opus}
+	return formOf(&medium.Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels})
 }
 
 // beyond is by how much the inputs of a mix end later than it. ffmpeg 7 crashes if filters ask for more once all inputs have ended, as that
@@ -101,10 +101,10 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Dur
 	if !o.Repeat {
 		size = max(size, min(f.count(time.Duration(o.Speed*float64(length+beyond)))*int64(f.size()), most/int64(f.size())*int64(f.size())))
 	}
-	if _, err := file.Write(container.WAVHeader(uint16(f.channels), mixRate, uint32(size))); err != nil {
+	if _, err := file.Write(f.header(uint32(size))); err != nil {
 		return err
 	}
-	if _, err := t.decode(ctx, o.Video, f, file, o.Span); err != nil {
+	if _, err := t.decode(ctx, o.Video, o.Span, take{f, file}); err != nil {
 		return err
 	}
 	return file.Truncate(container.WAVHeaderBytes + size) // appends silence
@@ -124,11 +124,10 @@ const (
 	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
 )
 
-// mixArgs returns the arguments that write the mix to the path encoded. The voice comes by the pipe, and wav has the original. Both end later
+// mixArgs returns the arguments that write the mix to the path. The voice comes by the pipe, and wav has the original. Both end later
 // than the mix.
-func mixArgs(m Mix, wav, encoded string) []string {
-	sound := m.sound()
-	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(formOf(sound).args(), "-i", "pipe:0")...)
+func mixArgs(m Mix, wav, path string) []string {
+	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(m.form().args(), "-i", "pipe:0")...)
 	mixed := "[0:a]" + volume(m.VoiceGain, m.VoiceParts)
 	if o := m.Original; o != nil {
 		original := "[1:a]" + volume(o.Gain, o.Parts)
@@ -151,7 +150,8 @@ func mixArgs(m Mix, wav, encoded string) []string {
 		limited = limitIn(m.Original.Parts)
 	}
 	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+"[mixed]", "-map", "[mixed]")
-	return append(args, fileArgs(sound, encoded)...)
+	args = append(append(args, "-c:a", "pcm_f32le"), m.form().shape()...)
+	return append(args, "-map_metadata", "-1", "-f", "wav", "-y", "file:"+path)
 }
 
 // limitIn returns the filters that limit a sound in its parts only. A limiter needs some time to let go, so elsewhere the sound goes

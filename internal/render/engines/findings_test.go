@@ -101,7 +101,7 @@ func clipOf(t *testing.T, path string) string {
 		}
 	}
 	var pcm bytes.Buffer
-	_, err = tools.Samples(t.Context(), in, &pcm, time.Minute)
+	_, err = tools.Samples(t.Context(), in, &pcm, io.Discard, time.Minute)
 	check.Must(t, err)
 	c.Samples = make([]int16, pcm.Len()/2)
 	check.Must(t, binary.Read(&pcm, binary.LittleEndian, c.Samples))

@@ -157,11 +157,11 @@ func (m *Machine) encode(ctx context.Context, tools *ffmpeg.Tools, source, dir s
 		return e, row, err
 	}
 	row = []string{tools.EncoderArgs(info.Video, order.Output{})[1], fmt.Sprintf("%d×%d", info.Video.Width, info.Video.Height)}
-	aac, output := filepath.Join(dir, "silence.m4a"), filepath.Join(dir, "out.mp4")
-	if err := m.ffmpeg(ctx, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.1", aac); err != nil {
+	sound, output := filepath.Join(dir, "silence.wav"), filepath.Join(dir, "out.mp4")
+	if err := m.ffmpeg(ctx, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.1", sound); err != nil {
 		return e, row, err
 	}
-	encoder, err := tools.Encode(ctx, info.Video, order.Output{}, aac, output)
+	encoder, err := tools.Encode(ctx, info.Video, order.Output{}, sound, output)
 	if err != nil {
 		return e, row, err
 	}

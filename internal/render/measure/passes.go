@@ -107,8 +107,8 @@ func (m *measurement) firstPass(ctx context.Context, engine engine.Analyser, spe
 }
 
 // secondPass measures decoding again, painting and encoding.
-func (m *measurement) secondPass(ctx context.Context, painter engine.Painter, aac string) error {
-	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, order.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
+func (m *measurement) secondPass(ctx context.Context, painter engine.Painter, sound string) error {
+	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, order.Output{}, sound, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,11 +91,11 @@ func Stages(ctx context.Context, r *render.Renderer, name, video, audio, scratch
 		return nil, err
 	}
 	defer pcm.Close()
-	aac := filepath.Join(scratch, "audio.m4a")
+	sound := filepath.Join(scratch, "audio.wav")
 	var spoken []speech.Articulation
 	var samples int64
 	err = m.add("sound", func() (err error) {
-		if samples, err = transcode(ctx, r.Media, audio, aac, pcm); err != nil || !m.engine.Articulates() {
+		if samples, err = hear(ctx, r.Media, audio, sound, pcm); err != nil || !m.engine.Articulates() {
 			return err
 		}
 		features, err := os.Create(filepath.Join(scratch, "features"))
@@ -123,18 +124,19 @@ func Stages(ctx context.Context, r *render.Renderer, name, video, audio, scratch
 	if err != nil {
 		return nil, err
 	}
-	return m.Times, m.secondPass(ctx, painter, aac)
+	return m.Times, m.secondPass(ctx, painter, sound)
 }
 
-// transcode prepares the sound of a job: it writes the sound of the output to aac, and the
-// samples to pcm. It returns the number of samples.
-func transcode(ctx context.Context, media render.Media, audio, aac string, pcm *os.File) (int64, error) {
+// hear prepares the sound of a job: it writes that of the output to a file, and the samples to pcm. It returns the number of samples.
+func hear(ctx context.Context, media render.Media, audio, sound string, pcm *os.File) (int64, error) {
 	info, err := media.Probe(ctx, audio)
 	if err != nil {
 		return 0, err
 	}
-	if err := media.Transcode(ctx, info, aac, time.Hour); err != nil {
+	file, err := os.Create(sound)
+	if err != nil {
 		return 0, err
 	}
-	return media.Samples(ctx, info, pcm, time.Hour)
+	samples, err := media.Samples(ctx, info, pcm, file, time.Hour)
+	return samples, errors.Join(err, file.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -20,11 +21,13 @@ import (
 
 // Media writes the files of outputs.
 type Media interface {
-	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
+	// Encode begins a file with pictures and, unless sound is "", with a sound, which it encodes.
 	Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
 	TakeReel(ctx context.Context, v *medium.Video, o order.Output, from, to string) error
-	// Join joins reels and a sound to a file.
+	// EncodeSound encodes a sound for Join.
+	EncodeSound(ctx context.Context, o order.Output, sound, encoded string) error
+	// Join joins reels and an encoded sound to a file.
 	Join(ctx context.Context, v *medium.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
 }
 
@@ -34,7 +37,7 @@ type Output struct {
 	Video       *medium.Video
 	Form        order.Output
 	Frames      int
-	Sound, Path string // the file with its sound, and its own
+	Sound, Path string // the file with its sound, as Encode takes it, and its own
 	Scorer      *syncscore.Scorer
 
 	Pieces Pieces // nil: the output is made in one file
@@ -58,6 +61,7 @@ type Recorder struct {
 	done    []piece       // the earlier pieces
 	kept    int           // how many of them are kept; KeepAll changes it
 	more    chan struct{} // gets a value when a piece is finished
+	sounded chan error    // gets the result of encoding the sound for Join; nil before
 }
 
 // ErrPieces is the error of an output that can't be made in pieces.
@@ -80,20 +84,31 @@ func New(ctx context.Context, o Output) (*Recorder, error) {
 // Next returns the frame of the output that is recorded next.
 func (r *Recorder) Next() int { return r.now.To }
 
+// mostWhole bounds the sound of a first piece. When the piece ends, ffmpeg encodes the rest of its sound: 2 minutes in stereo in 3 s.
+const mostWhole = 2 * time.Minute
+
 // begin begins to encode the next piece. The first one is the whole output if it takes less than the time of a piece, so it has the
-// sound.
+// sound, unless that is long.
 func (r *Recorder) begin(ctx context.Context) error {
 	sound := ""
-	if r.path = r.piecePath(len(r.done)); len(r.done) == 0 {
+	if r.path = r.piecePath(len(r.done)); r.Pieces == nil || len(r.done) == 0 && float64(r.Frames) <= mostWhole.Seconds()*r.Video.Rate.Float() {
 		r.path, sound = r.Path, r.Sound
 	}
 	r.began, r.now = r.Now(), facts{From: r.now.To, To: r.now.To}
 	encoder, err := r.Media.Encode(ctx, r.Video, r.Form, sound, r.path)
-	if err == nil {
-		r.encoder = encoder
+	if err != nil {
+		return err
 	}
-	return err
+	r.encoder = encoder
+	if sound == "" && r.sounded == nil {
+		r.sounded = make(chan error, 1)
+		go func() { r.sounded <- r.Media.EncodeSound(ctx, r.Form, r.Sound, r.soundPath()) }()
+	}
+	return nil
 }
+
+// soundPath returns the path of the encoded sound.
+func (r *Recorder) soundPath() string { return filepath.Join(r.Dir, "sound"+r.Form.Format.Extension()) }
 
 // Add encodes the next frame. synced tells whether a mouth was painted in it.
 func (r *Recorder) Add(ctx context.Context, frame []byte, synced bool) error {
@@ -113,8 +128,13 @@ func (r *Recorder) Add(ctx context.Context, frame []byte, synced bool) error {
 	return r.begin(ctx)
 }
 
-// Abort ends the recorder, and leaves no file of the output.
-func (r *Recorder) Abort() { r.encoder.Abort() }
+// Abort ends the recorder, whose context has ended, and leaves no file of the output.
+func (r *Recorder) Abort() {
+	r.encoder.Abort()
+	if r.sounded != nil {
+		<-r.sounded
+	}
+}
 
 // end completes the file of a piece. Of the first one it keeps only the pictures.
 func (r *Recorder) end(ctx context.Context) error {
@@ -123,7 +143,7 @@ func (r *Recorder) end(ctx context.Context) error {
 	}
 	p := piece{r.now, r.path}
 	p.Measured = r.Scorer.Tell(p.From, p.To)
-	if len(r.done) == 0 {
+	if r.path == r.Path {
 		p.path = r.piecePath(0)
 		err := r.Media.TakeReel(ctx, r.Video, r.Form, r.path, p.path)
 		if err = errors.Join(err, os.Remove(r.path)); err != nil {
@@ -179,14 +199,19 @@ func (r *Recorder) Finish(ctx context.Context) error {
 	if err := r.encoder.Finish(); err != nil {
 		return err
 	}
-	if len(r.done) == 0 {
+	if r.path == r.Path {
 		return nil
 	}
 	var reels []ffmpeg.Reel
 	for _, p := range append(r.done, piece{r.now, r.path}) {
 		reels = append(reels, ffmpeg.Reel{Path: p.path, Frames: p.To - p.From})
 	}
-	if err := r.Media.Join(ctx, r.Video, r.Form, reels, r.Sound, r.Path); err != nil {
+	err := <-r.sounded
+	r.sounded <- nil // for Abort
+	if err == nil {
+		err = r.Media.Join(ctx, r.Video, r.Form, reels, r.soundPath(), r.Path)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPieces, err)
 	}
 	return nil

@@ -227,8 +227,8 @@ func BenchmarkStages(b *testing.B) {
 	stage("analyse", func(b *testing.B) { f.analyse(b, bare) })
 	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, bare, p) })
 	stage("encode", func(b *testing.B) {
-		aac := ffmpegtest.Make(b, "a.m4a", "-f", "lavfi", "-i", "sine=d=8")
-		encoder, err := f.tools.Encode(b.Context(), f.info.Video, order.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
+		wav := ffmpegtest.Make(b, "a.wav", "-f", "lavfi", "-i", "sine=d=8")
+		encoder, err := f.tools.Encode(b.Context(), f.info.Video, order.Output{}, wav, filepath.Join(b.TempDir(), "o.mp4"))
 		if err != nil {
 			b.Fatal(err)
 		}

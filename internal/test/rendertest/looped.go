@@ -84,7 +84,7 @@ func (s *loopedSound) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (l Looped) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (l Looped) Samples(ctx context.Context, in *medium.Info, pcm, _ io.Writer, most time.Duration) (int64, error) {
 	sound, err := l.OpenSound(ctx, in, most)
 	if err != nil {
 		return 0, err
@@ -93,9 +93,9 @@ func (l Looped) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, mos
 	return n / 2, err
 }
 
-func (Looped) Transcode(context.Context, *medium.Info, string, time.Duration) error { return nil }
+func (Looped) Fit(string, time.Duration) error { return nil }
 
-func (Looped) TranscodeTo(context.Context, *medium.Info, string, time.Duration) error { return nil }
+func (Looped) EncodeSound(context.Context, order.Output, string, string) error { return nil }
 
 func (Looped) Encode(context.Context, *medium.Video, order.Output, string, string) (ffmpeg.Encoder, error) {
 	return &counter{}, nil

@@ -36,11 +36,13 @@ type Clip struct {
 // Write writes a file.
 func (c Clip) Write(path string) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(c); err != nil {
+	if err := c.writeTo(&b); err != nil {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o600)
 }
+
+func (c Clip) writeTo(w io.Writer) error { return gob.NewEncoder(w).Encode(c) }
 
 func read(path string) (c Clip, err error) {
 	b, err := os.ReadFile(path)
@@ -156,29 +158,31 @@ func pcmOf(samples []int16) []byte {
 	return b.Bytes()
 }
 
-func (Media) Samples(_ context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (Media) Samples(_ context.Context, in *medium.Info, pcm, sound io.Writer, most time.Duration) (int64, error) {
 	samples, err := soundOf(in, most)
 	if err != nil {
 		return 0, err
 	}
 	_, err = pcm.Write(pcmOf(samples))
-	return int64(len(samples)), err
+	return int64(len(samples)), errors.Join(err, Clip{Samples: samples}.writeTo(sound))
 }
 
-func (Media) Transcode(_ context.Context, in *medium.Info, encoded string, most time.Duration) error {
-	samples, err := soundOf(in, most)
+func (Media) Fit(sound string, length time.Duration) error {
+	c, err := read(sound)
 	if err != nil {
 		return err
 	}
-	return Clip{Samples: samples}.Write(encoded)
+	n := count(length)
+	c.Samples = append(c.Samples[:min(n, len(c.Samples))], make([]int16, max(0, n-len(c.Samples)))...)
+	return c.Write(sound)
 }
 
-func (Media) TranscodeTo(_ context.Context, in *medium.Info, encoded string, length time.Duration) error {
-	samples, err := soundOf(in, length)
+func (Media) EncodeSound(_ context.Context, _ order.Output, sound, encoded string) error {
+	c, err := read(sound)
 	if err != nil {
 		return err
 	}
-	return Clip{Samples: append(samples, make([]int16, count(length)-len(samples))...)}.Write(encoded)
+	return c.Write(encoded)
 }
 
 func (Media) Place(context.Context, *ffmpeg.Assembly, ffmpeg.Piece) (time.Duration, error) {

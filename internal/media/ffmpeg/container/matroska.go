@@ -11,7 +11,7 @@ import (
 	"math/bits"
 )
 
-// Blocks reads the blocks of one stream in Matroska (RFC 9559), as ffmpeg writes it to a pipe: without lacing.
+// Blocks reads the blocks of streams in Matroska (RFC 9559), as ffmpeg writes it to a pipe: without lacing.
 type Blocks struct {
 	r       *bufio.Reader
 	most    uint64 // bytes of a block
@@ -32,37 +32,37 @@ func NewBlocks(r io.Reader, most uint64) *Blocks {
 
 var errBlocks = errors.New("no blocks of Matroska")
 
-// Next returns the time of the next block in milliseconds, and its data, which stay until the next call. After the last block it
-// returns io.EOF.
-func (b *Blocks) Next() (at int64, data []byte, err error) {
+// Next returns the number of the stream of the next block, from 0, its time in milliseconds, and its data, which stay until the next call. After the last
+// block it returns io.EOF.
+func (b *Blocks) Next() (stream int, at int64, data []byte, err error) {
 	for {
 		id, _, err := b.number(4, true)
 		if err != nil {
-			return 0, nil, err
+			return 0, 0, nil, err
 		}
 		size, known, err := b.number(8, false)
 		if err != nil {
-			return 0, nil, cut(err)
+			return 0, 0, nil, cut(err)
 		}
 		switch id {
 		case segmentID, clusterID, groupID:
 		case timeID, blockID, simpleID:
 			if size > b.most {
-				return 0, nil, fmt.Errorf("%w: a block of %d bytes", errBlocks, size)
+				return 0, 0, nil, fmt.Errorf("%w: a block of %d bytes", errBlocks, size)
 			}
 			if uint64(cap(b.data)) < size {
 				b.data = make([]byte, size)
 			}
 			data := b.data[:size]
 			if _, err := io.ReadFull(b.r, data); err != nil {
-				return 0, nil, cut(err)
+				return 0, 0, nil, cut(err)
 			}
 			if id != timeID {
 				const head = 4 // the number of the track in one byte, two bytes of time, and flags
-				if size < head || data[0] < 0x80 {
-					return 0, nil, fmt.Errorf("%w: a block without a head", errBlocks)
+				if size < head || data[0] <= 0x80 {
+					return 0, 0, nil, fmt.Errorf("%w: a block without a head", errBlocks)
 				}
-				return b.cluster + int64(int16(binary.BigEndian.Uint16(data[1:]))), data[head:], nil
+				return int(data[0]&0x7f) - 1, b.cluster + int64(int16(binary.BigEndian.Uint16(data[1:]))), data[head:], nil
 			}
 			b.cluster = 0
 			for _, digit := range data {
@@ -70,10 +70,10 @@ func (b *Blocks) Next() (at int64, data []byte, err error) {
 			}
 		default:
 			if !known || size > 1<<30 {
-				return 0, nil, fmt.Errorf("%w: an element %x of %d bytes", errBlocks, id, size)
+				return 0, 0, nil, fmt.Errorf("%w: an element %x of %d bytes", errBlocks, id, size)
 			}
 			if _, err := b.r.Discard(int(size)); err != nil {
-				return 0, nil, cut(err)
+				return 0, 0, nil, cut(err)
 			}
 		}
 	}
