@@ -36,8 +36,6 @@ type Media interface {
 	CheckOutput(ctx context.Context, o order.Output) error
 	// Prove measures an output. The error is ErrUnproved if it is not what was to be made.
 	Prove(ctx context.Context, v *medium.Video, o order.Output, want ffmpeg.Proof, path string) error
-	// Poster returns a small picture of a video at a time, as a JPEG.
-	Poster(ctx context.Context, v *medium.Video, path string, at time.Duration) ([]byte, error)
 
 	// Encoding tells all that decides how frames are encoded. It starts no program.
 	Encoding(v *medium.Video, o order.Output) (string, error)

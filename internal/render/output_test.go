@@ -20,7 +20,7 @@ import (
 )
 
 // TestOutputFormats renders each codec of each format, with sound of one, two and six channels. It checks the file, its frames and
-// its sound, and makes a poster of it.
+// its sound.
 func TestOutputFormats(t *testing.T) {
 	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	const seconds, frames = .96, 24 // AAC ends with the last frame
@@ -72,9 +72,6 @@ func TestOutputFormats(t *testing.T) {
 			checkSound(t, info, seconds, seconds)
 			if got := psnr(t, output, usual, 0); got < 38 {
 				t.Errorf("got a PSNR of %.1f dB of the usual output", got)
-			}
-			if _, err := ffmpegtest.Tools(t).Poster(t.Context(), &medium.Video{}, output, time.Second/2); err != nil {
-				t.Error(err)
 			}
 		})
 	}

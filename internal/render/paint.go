@@ -52,6 +52,8 @@ type painting struct {
 	resumed  int   // number of frames in pieces of earlier attempts
 	unsynced []int // the frames in which no mouth was painted
 	scored   *syncscore.Scorer
+	poster   []byte // see Result
+	noPoster error
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
@@ -71,6 +73,10 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	made.resumed = rec.Next()
 	if err != nil {
 		return made, err
+	}
+	shown := -1 // on the poster: the frame in the middle or, if that is in a piece, the first after the pieces
+	if p.input.job.Poster {
+		shown = max(p.line.Frames/2, made.resumed)
 	}
 	keeping, stop := context.WithCancel(ctx)
 	defer stop()
@@ -94,6 +100,9 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 					if err := scored.Add(ctx, t.output, b.See(t.frame)); err != nil {
 						return err
 					}
+				}
+				if t.output == shown {
+					made.poster, made.noPoster = posterOf(b.See(t.frame))
 				}
 				t.done <- struct{}{}
 			}

@@ -2,27 +2,75 @@ package render
 
 import (
 	"bytes"
+	"image"
 	"image/jpeg"
-	"path/filepath"
 	"testing"
 
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
-// TestPoster makes a poster of a complete output.
+// TestPoster wants the painted frame in the middle of an output on its poster. If pieces of an earlier attempt have that frame, it wants the first one after
+// them.
 func TestPoster(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	dir := t.TempDir()
-	job := Job{Video: video, Audio: sound(t, "a.wav", "0.8"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir}
-	job.Poster = true
-	made, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil)
+	j := Job{Video: numbered(t, "25", frames), Audio: tone(t, seconds)}
+	j.Poster = true
+	_, _, made, err := attempt(t, j, inPiece, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPoster(t, made, frames/2)
+	_, pieces := kept(t, j, inPiece, 2)
+	j.Pieces = &shelf{pieces: pieces}
+	_, from, resumed, err := attempt(t, j, inPiece, 0)
+	if err != nil || from != 2*inPiece {
+		t.Fatalf("went on with frame %d (%v), want %d", from, err, 2*inPiece)
+	}
+	wantPoster(t, resumed, from)
+	j.Poster, j.Pieces = false, nil
+	if _, _, made, err := attempt(t, j, inPiece, 0); err != nil || made.Poster != nil {
+		t.Errorf("got a poster of %d bytes (%v), want none", len(made.Poster), err)
+	}
+}
+
+// wantPoster wants a frame of the output on its poster, with the mouth that was painted.
+func wantPoster(t *testing.T, made Result, frame int) {
+	t.Helper()
+	picture, err := jpeg.Decode(bytes.NewReader(made.Poster))
 	if err != nil || made.NoPoster != nil {
 		t.Fatal(err, made.NoPoster)
 	}
-	_, _, info := numbers(t, job.Output)
-	size, err := jpeg.DecodeConfig(bytes.NewReader(made.Poster))
-	if err != nil || size.Width != info.Video.Width || size.Height != info.Video.Height {
-		t.Errorf("got %d × %d (%v), want %d × %d", size.Width, size.Height, err, info.Video.Width, info.Video.Height)
+	shown := picture.(*image.YCbCr)
+	if source, painted := ffmpegtest.Number(shown, 0), ffmpegtest.Number(shown, paintedAt); source != frame || painted != frame {
+		t.Errorf("the poster shows source %d painted %d, want %d", source, painted, frame)
+	}
+}
+
+// TestPosterOf makes posters of bounded size, in the colours of the frame.
+func TestPosterOf(t *testing.T) {
+	for name, c := range map[string]struct{ frame, poster image.Point }{
+		"wide":  {image.Pt(1280, 720), image.Pt(480, 270)},
+		"tall":  {image.Pt(360, 720), image.Pt(240, 480)},
+		"small": {image.Pt(64, 48), image.Pt(64, 48)},
+	} {
+		frame := (&medium.Video{Width: c.frame.X, Height: c.frame.Y}).NewFrame()
+		for i := range frame.Y {
+			frame.Y[i] = 235
+		}
+		for i := range frame.Cb {
+			frame.Cb[i], frame.Cr[i] = 128, 128
+		}
+		made, err := posterOf(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := jpeg.Decode(bytes.NewReader(made))
+		if err != nil || picture.Bounds().Size() != c.poster {
+			t.Errorf("%s: got %v (%v), want %v", name, picture.Bounds().Size(), err, c.poster)
+		}
+		if r, g, b, _ := picture.At(c.poster.X-1, c.poster.Y-1).RGBA(); min(r, g, b) < 0xfc00 {
+			t.Errorf("%s: white became %x %x %x", name, r, g, b)
+		}
 	}
 }

@@ -188,7 +188,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		if err := w.Media.Prove(ctx, in.video.Video, j.Options.Output, proof, j.Output); err != nil {
 			return errors.Join(err, os.Remove(j.Output))
 		}
-		made, err = w.finish(ctx, p, out, made)
+		made, err = p.finish(out, made)
 		return err
 	})
 	return made, err

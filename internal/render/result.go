@@ -1,7 +1,6 @@
 package render
 
 import (
-	"context"
 	"fmt"
 
 	"lipsync/internal/domain/order"
@@ -9,10 +8,11 @@ import (
 )
 
 // finish adds the facts about an output that is complete to a result.
-func (w work) finish(ctx context.Context, p plan, made painting, r Result) (_ Result, err error) {
+func (p plan) finish(made painting, r Result) (_ Result, err error) {
 	in, frames := p.input, p.line.Frames
 	r.Length, r.Size = in.length(frames), in.size(p.seen.shown, frames)
 	r.Frames, r.Unsynced = order.Frames{Total: frames, Synced: frames - len(made.unsynced)}, p.unsynced(made.unsynced)
+	r.Poster, r.NoPoster = made.poster, made.noPoster
 	heard, err := p.heardWarning()
 	if err != nil {
 		return r, err
@@ -20,9 +20,6 @@ func (w work) finish(ctx context.Context, p plan, made painting, r Result) (_ Re
 	r.Warnings = in.warnings().With(heard).With(in.cutWarning(frames)).With(p.warning)
 	if r.Sync, err = made.scored.Score(made.unsynced, p.samples()); err != nil {
 		return r, err
-	}
-	if in.job.Poster {
-		r.Poster, r.NoPoster = w.Media.Poster(ctx, in.video.Video, in.job.Output, r.Length/2)
 	}
 	return r, nil
 }

@@ -108,7 +108,7 @@ func (r *Recorder) begin(ctx context.Context) error {
 }
 
 // soundPath returns the path of the encoded sound.
-func (r *Recorder) soundPath() string { return filepath.Join(r.Dir, "sound"+r.Form.Format.Extension()) }
+func (r *Recorder) soundPath() string { return filepath.Join(r.Dir, "sound"+r.Form.Extension()) }
 
 // Add encodes the next frame. synced tells whether a mouth was painted in it.
 func (r *Recorder) Add(ctx context.Context, frame []byte, synced bool) error {

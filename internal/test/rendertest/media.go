@@ -261,10 +261,6 @@ func (Media) Prove(_ context.Context, v *medium.Video, _ order.Output, want ffmp
 // CountBits finds out nothing.
 func (Media) CountBits(context.Context, *medium.Info, int) (bits float64, err error) { return 0, nil }
 
-func (Media) Poster(context.Context, *medium.Video, string, time.Duration) ([]byte, error) {
-	return nil, errors.ErrUnsupported
-}
-
 func (Media) Encoding(*medium.Video, order.Output) (string, error) {
 	return "raw", nil
 }

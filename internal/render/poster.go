@@ -1,0 +1,31 @@
+package render
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// posterSide is the longer side of a poster, in pixels.
+const posterSide = 480
+
+// posterOf returns a small picture of a frame, as a JPEG.
+func posterOf(frame *image.YCbCr) ([]byte, error) {
+	size := frame.Rect.Size()
+	scale := max(1, float32(max(size.X, size.Y))/posterSide)
+	small := image.NewRGBA(image.Rect(0, 0, int(float32(size.X)/scale+.5), int(float32(size.Y)/scale+.5)))
+	s := pixels.NewSampler(frame, scale)
+	for y := range small.Rect.Max.Y {
+		for x := range small.Rect.Max.X {
+			r, g, b := s.RGB(geom.Point{X: (float32(x)+.5)*scale - .5, Y: (float32(y)+.5)*scale - .5})
+			small.SetRGBA(x, y, color.RGBA{R: uint8(255*r + .5), G: uint8(255*g + .5), B: uint8(255*b + .5), A: 255})
+		}
+	}
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, small, nil)
+	return b.Bytes(), err
+}
