@@ -28,7 +28,8 @@ const (
 	tiltUnit   = .05 // slope
 	askew      = .03 // slope: a difference that isn't seen
 	lopCost    = 20  // × squared difference of the openings of both halves of the mouth, less the usual one, ÷ farOpen: an open grimace
-	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse; likewise for corners that hang just now: a grimace
+	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse
+	hangCost   = 1   // × ((height by which the corners hang below the mood around the frame − moodFree) ÷ moodUnit)²: a grimace of a few frames, which is no mood
 	moodFree   = .04 // canonical: a difference that isn't seen
 	moodUnit   = .03 // canonical
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
@@ -294,7 +295,8 @@ func (c *chooser) best(w *wanted) []candidate {
 		if e := &p.bank.examples[i]; !c.blurred[i] {
 			cost := p.misfit(w.shape, &e.Shown) + p.unlike(&w.own, &e.Shown, w.track.tilts[w.frame])
 			mood := w.track.raised[w.frame]
-			cost += c.dull[i] + moodCost*(square(max(abs(e.track.raised[e.frame]-mood)-moodFree, 0)/moodUnit)+square(max(mood-e.Shown.Raised()-moodFree, 0)/moodUnit))
+			cost += c.dull[i] + moodCost*square(max(abs(e.track.raised[e.frame]-mood)-moodFree, 0)/moodUnit)
+			cost += hangCost * square(max(mood-e.Shown.Raised()-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}

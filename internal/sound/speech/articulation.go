@@ -27,6 +27,9 @@ const (
 	peakOver = .35
 )
 
+// sure is the Closure from which on lips are shut. By eye and by the figures of make quality, on the people for constants.
+const sure = .6
+
 // A run of Openings over vowelOver is an open vowel if one is over vowelPeakOver, which narrow vowels and consonants don't reach: see the
 // openings of sounds in training/phones.py.
 const vowelOver, vowelPeakOver = .4, .5
@@ -95,7 +98,7 @@ func (s *smoother) pass(n int) {
 func smooth(hops []Articulation) []Articulation {
 	filter(hops, inertia, func(a *Articulation) *float32 { return &a.Opening })
 	for i := range hops {
-		hops[i].Opening *= 1 - square(hops[i].Closure) // squared, so that lips close only while a closure is sure
+		hops[i].Opening *= 1 - square(min(hops[i].Closure/sure, 1)) // squared, so that lips don't close for what is hardly one
 	}
 	filter(hops, settling, func(a *Articulation) *float32 { return &a.Opening })
 	filter(hops, protrusion, func(a *Articulation) *float32 { return &a.Rounding })

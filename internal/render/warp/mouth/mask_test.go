@@ -168,22 +168,44 @@ func TestOwnCornersDontShow(t *testing.T) {
 	}
 }
 
-// TestPatchCoversOwnCorners lays a narrow mouth on frames whose own mouths are straight or smirk. The patch hides their corners, and is no larger
-// than usual for a straight mouth.
+// TestPatchCoversOwnCorners lays a narrow mouth on frames whose own mouths are straight or smirk. The patch hides their corners, is no larger
+// than usual for a straight mouth, and is the same for a smirk to the other side.
 func TestPatchCoversOwnCorners(t *testing.T) {
-	p := &Person{Line: 1.57}
-	straight, smirk := Observation{Lips: someLips(0)}, Observation{Lips: tiltedLips(0, 0, .26)}
-	usual := newPatch(p, &straight, Shape{Width: .6})
+	p, to := &Person{Line: 1.57}, Shape{Width: .6}
+	straight, right, left := Observation{Lips: someLips(0)}, Observation{Lips: tiltedLips(0, 0, .26)}, Observation{Lips: tiltedLips(0, .26, 0)}
+	usual := newPatch(p, &straight, to)
 	if usual.side != patchHalf || usual.top != straight.Nose+patchTop {
 		t.Errorf("the patch on a straight mouth is %+v", usual)
 	}
-	smirk.Right.X += .1
-	for name, own := range map[string]*Observation{"straight mouth": &straight, "smirk": &smirk} {
-		for _, corner := range []geom.Point{own.Left, own.Right} {
-			if mask := newPatch(p, own, Shape{Width: .6}).mask(corner); mask < .9 {
-				t.Errorf("a corner of the %s is hidden to %.2f", name, mask)
+	right.Right.X += .1
+	left.Left.X -= .1
+	for _, m := range []order.Mask{{}, {Expand: 1}} {
+		p.Prepare(m, nil)
+		for name, own := range map[string]*Observation{"straight mouth": &straight, "smirk": &right, "smirk to the left": &left} {
+			for _, corner := range []geom.Point{own.Left, own.Right} {
+				if mask := newPatch(p, own, to).mask(corner); mask < .9 {
+					t.Errorf("with mask %+v a corner of the %s is hidden to %.2f", m, name, mask)
+				}
 			}
 		}
+	}
+	if a, b := newPatch(p, &right, to), newPatch(p, &left, to); abs(a.side-b.side) > 1e-4 || a.top != b.top {
+		t.Errorf("patches on smirks are %+v to the right, %+v to the left", a, b)
+	}
+}
+
+// TestPatchFollowsCorners raises a corner little by little. The patch grows little by little.
+func TestPatchFollowsCorners(t *testing.T) {
+	p := &Person{Line: 1.57}
+	var last *patch
+	for raised := float32(0); raised < .4; raised += .005 {
+		own := Observation{Lips: tiltedLips(0, 0, raised)}
+		own.Right.X += .1
+		next := newPatch(p, &own, Shape{Width: .6})
+		if last != nil && (next.side < last.side-1e-4 || next.side > last.side+.05 || next.top > last.top) {
+			t.Errorf("at %.3f the patch is %+v after %+v", raised, next, last)
+		}
+		last = next
 	}
 }
 

@@ -1,6 +1,8 @@
 package mouth
 
 import (
+	"math"
+
 	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/geom"
 )
@@ -40,28 +42,30 @@ func newPatch(p *Person, own *Observation, to Shape) *patch {
 		middle: own.Middle(), top: top, bottom: bottom,
 		side: min(max(patchHalf, to.Width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
-	usual.cover(own.Left, own.Nose)
-	usual.cover(own.Right, own.Nose)
+	usual.cover([2]geom.Point{own.Left, own.Right}, own.Nose)
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
 	size, soft := p.mask.Edge(patchSoft)
 	lips := own.Bottom.middle() + max(to.Gap-own.Gap(), 0)*(1-upperShare) + patchUnder
-	more := (bottom - top) / 2 * (size*usual.hides(p.mask, lips) - 1)
+	more := (bottom - usual.top) / 2 * (size*usual.hides(p.mask, lips) - 1)
 	grown := *usual
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
-	grown.top, grown.bottom = max(top-more, own.Nose-patchAbove), min(bottom+more, max(bottom, p.Line+chinBelow+patchPastChin))
-	grown.side = min(max(patchHalf*size, to.Width/2/(1-soft), min(usual.side, (to.Width/2+shadow)/(1-soft))), patchMost)
+	grown.top, grown.bottom = max(usual.top-more, own.Nose-patchAbove), min(bottom+more, max(bottom, p.Line+chinBelow+patchPastChin))
+	grown.side = min(max(usual.side*size, to.Width/2/(1-soft), min(usual.side, (to.Width/2+shadow)/(1-soft))), patchMost)
 	return &grown
 }
 
-// cover raises and widens the patch so that a corner of the frame's own mouth, which a smile raises, is not seen through the soft edge. nose is the y
-// of the base of the nose.
-func (p *patch) cover(corner geom.Point, nose float32) {
-	p.top = max(min(p.top, (2*corner.Y-p.bottom*(1-patchRaised))/(1+patchRaised)), nose-patchAbove)
-	if room := swell(1-patchSoft) - p.along(corner.Y); room > 0 {
-		p.side = min(max(p.side, abs(corner.X-p.middle)/pow(room, 1/patchPower)), patchMost)
+// cover raises and widens the patch so that the corners of the frame's own mouth, which a smile raises, are not seen through the soft edge. nose is
+// the y of the base of the nose.
+func (p *patch) cover(corners [2]geom.Point, nose float32) {
+	for _, c := range corners {
+		p.top = max(min(p.top, (2*c.Y-p.bottom*(1-patchRaised))/(1+patchRaised)), nose-patchAbove)
+	}
+	for _, c := range corners {
+		room := max(swell(1-patchSoft)-p.along(c.Y), math.SmallestNonzeroFloat32) // without room the patch is as wide as it may be
+		p.side = min(max(p.side, abs(c.X-p.middle)/pow(room, 1/patchPower)), patchMost)
 	}
 }
 
