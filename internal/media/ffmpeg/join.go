@@ -35,7 +35,7 @@ func (t *Tools) TakeReel(ctx context.Context, v *medium.Video, o order.Output, f
 }
 
 // Join writes the pictures of the reels, one reel after the other, and the sound to the path output, without encoding them again. All reels
-// were encoded with the arguments v and o. EncodeSound wrote the sound. The output file exists only after success.
+// were encoded with the arguments v and o. EncodeSound wrote the sound; for WebM it is a file of Samples or Mix. The output file exists only after success.
 func (t *Tools) Join(ctx context.Context, v *medium.Video, o order.Output, reels []Reel, sound, output string) error {
 	part := output + ".part"
 	files := sandbox.Files{Read: []string{sound}, Write: []string{part}}

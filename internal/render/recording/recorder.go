@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/ffmpeg/medium"
@@ -25,9 +26,9 @@ type Media interface {
 	Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
 	TakeReel(ctx context.Context, v *medium.Video, o order.Output, from, to string) error
-	// EncodeSound encodes a sound for Join.
+	// EncodeSound encodes a sound for Join, in any format but WebM.
 	EncodeSound(ctx context.Context, o order.Output, sound, encoded string) error
-	// Join joins reels and an encoded sound to a file.
+	// Join joins reels and a sound to a file. EncodeSound wrote the sound; for WebM it is one as Encode takes it.
 	Join(ctx context.Context, v *medium.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
 }
 
@@ -61,7 +62,8 @@ type Recorder struct {
 	done    []piece       // the earlier pieces
 	kept    int           // how many of them are kept; KeepAll changes it
 	more    chan struct{} // gets a value when a piece is finished
-	sounded chan error    // gets the result of encoding the sound for Join; nil before
+	sounded chan struct{} // is closed when the sound for Join is encoded; nil before it is begun
+	unsound error         // why it couldn't be encoded; for those who saw sounded closed
 }
 
 // ErrPieces is the error of an output that can't be made in pieces.
@@ -101,17 +103,37 @@ func (r *Recorder) begin(ctx context.Context) error {
 	}
 	r.encoder = encoder
 	if sound == "" && r.sounded == nil {
-		r.sounded = make(chan error, 1)
-		go func() { r.sounded <- r.Media.EncodeSound(ctx, r.Form, r.Sound, r.soundPath()) }()
+		r.sounded = make(chan struct{})
+		go r.encodeSound(ctx)
 	}
 	return nil
 }
 
-// soundPath returns the path of the encoded sound.
-func (r *Recorder) soundPath() string { return filepath.Join(r.Dir, "sound"+r.Form.Extension()) }
+// encodeSound encodes the sound for Join, unless Join takes it as it is.
+func (r *Recorder) encodeSound(ctx context.Context) {
+	defer close(r.sounded)
+	if path := r.soundPath(); path != r.Sound {
+		r.unsound = failure.Guard(func() error { return r.Media.EncodeSound(ctx, r.Form, r.Sound, path) })
+	}
+}
 
-// Add encodes the next frame. synced tells whether a mouth was painted in it.
+// soundPath returns the path of the sound for Join.
+func (r *Recorder) soundPath() string {
+	if r.Form.Format == order.WebM {
+		return r.Sound
+	}
+	return filepath.Join(r.Dir, "sound"+r.Form.Extension())
+}
+
+// Add encodes the next frame. synced tells whether a mouth was painted in it. It fails as soon as the sound can't be encoded.
 func (r *Recorder) Add(ctx context.Context, frame []byte, synced bool) error {
+	select {
+	case <-r.sounded:
+		if r.unsound != nil {
+			return r.unsound
+		}
+	default:
+	}
 	if err := r.encoder.WritePixels(frame); err != nil {
 		return err
 	}
@@ -206,12 +228,10 @@ func (r *Recorder) Finish(ctx context.Context) error {
 	for _, p := range append(r.done, piece{r.now, r.path}) {
 		reels = append(reels, ffmpeg.Reel{Path: p.path, Frames: p.To - p.From})
 	}
-	err := <-r.sounded
-	r.sounded <- nil // for Abort
-	if err == nil {
-		err = r.Media.Join(ctx, r.Video, r.Form, reels, r.soundPath(), r.Path)
+	if <-r.sounded; r.unsound != nil {
+		return r.unsound
 	}
-	if err != nil {
+	if err := r.Media.Join(ctx, r.Video, r.Form, reels, r.soundPath(), r.Path); err != nil {
 		return fmt.Errorf("%w: %w", ErrPieces, err)
 	}
 	return nil
