@@ -37,6 +37,6 @@ type Media interface {
 	// Prove measures an output. The error is ErrUnproved if it is not what was to be made.
 	Prove(ctx context.Context, v *medium.Video, o order.Output, want ffmpeg.Proof, path string) error
 
-	// Encoding tells all that decides how frames are encoded. It starts no program.
+	// Encoding tells what decides how frames are encoded, as far as files of programs show it. It starts no program.
 	Encoding(v *medium.Video, o order.Output) (string, error)
 }

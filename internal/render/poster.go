@@ -13,11 +13,11 @@ import (
 // posterSide is the longer side of a poster, in pixels.
 const posterSide = 480
 
-// posterOf returns a small picture of a frame, as a JPEG.
+// posterOf returns a small picture, as a JPEG, of a frame as engines see it: of a standard range, in which the colours of a high dynamic range are paler.
 func posterOf(frame *image.YCbCr) ([]byte, error) {
 	size := frame.Rect.Size()
 	scale := max(1, float32(max(size.X, size.Y))/posterSide)
-	small := image.NewRGBA(image.Rect(0, 0, int(float32(size.X)/scale+.5), int(float32(size.Y)/scale+.5)))
+	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float32(size.X)/scale+.5)), max(1, int(float32(size.Y)/scale+.5))))
 	s := pixels.NewSampler(frame, scale)
 	for y := range small.Rect.Max.Y {
 		for x := range small.Rect.Max.X {

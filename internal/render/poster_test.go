@@ -47,19 +47,21 @@ func wantPoster(t *testing.T, made Result, frame int) {
 	}
 }
 
-// TestPosterOf makes posters of bounded size, in the colours of the frame.
+// TestPosterOf makes posters of bounded size, in the colours of the frame: red on the left, and blue on the right.
 func TestPosterOf(t *testing.T) {
 	for name, c := range map[string]struct{ frame, poster image.Point }{
 		"wide":  {image.Pt(1280, 720), image.Pt(480, 270)},
 		"tall":  {image.Pt(360, 720), image.Pt(240, 480)},
 		"small": {image.Pt(64, 48), image.Pt(64, 48)},
+		"flat":  {image.Pt(4096, 2), image.Pt(480, 1)},
 	} {
 		frame := (&medium.Video{Width: c.frame.X, Height: c.frame.Y}).NewFrame()
-		for i := range frame.Y {
-			frame.Y[i] = 235
-		}
-		for i := range frame.Cb {
-			frame.Cb[i], frame.Cr[i] = 128, 128
+		for y := range c.frame.Y {
+			for x := range c.frame.X {
+				of := map[bool][3]uint8{true: {81, 90, 240}, false: {41, 240, 110}}[x < c.frame.X/2] // as BT.601 has red and blue
+				frame.Y[frame.YOffset(x, y)] = of[0]
+				frame.Cb[frame.COffset(x, y)], frame.Cr[frame.COffset(x, y)] = of[1], of[2]
+			}
 		}
 		made, err := posterOf(frame)
 		if err != nil {
@@ -69,8 +71,11 @@ func TestPosterOf(t *testing.T) {
 		if err != nil || picture.Bounds().Size() != c.poster {
 			t.Errorf("%s: got %v (%v), want %v", name, picture.Bounds().Size(), err, c.poster)
 		}
-		if r, g, b, _ := picture.At(c.poster.X-1, c.poster.Y-1).RGBA(); min(r, g, b) < 0xfc00 {
-			t.Errorf("%s: white became %x %x %x", name, r, g, b)
+		if r, g, b, _ := picture.At(c.poster.X/4, c.poster.Y/2).RGBA(); r < 0xd000 || max(g, b) > 0x3000 {
+			t.Errorf("%s: red became %x %x %x", name, r, g, b)
+		}
+		if r, g, b, _ := picture.At(c.poster.X*3/4, c.poster.Y/2).RGBA(); b < 0xd000 || max(r, g) > 0x3000 {
+			t.Errorf("%s: blue became %x %x %x", name, r, g, b)
 		}
 	}
 }

@@ -126,7 +126,7 @@ type Result struct {
 	Unsynced order.Unsynced
 	Warnings order.Warnings
 	Sync     order.SyncScore
-	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one
+	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one; of a standard range, so paler than a high dynamic range
 	NoPoster error  // the reason why none could be made
 	Reused   Reused
 	Again    bool // another try failed before, with findings, in pieces or on a GPU
@@ -147,7 +147,8 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 		}
 		first := made
 		made, err = w.try(ctx, j)
-		made.Again, made.VideoLength, made.AudioLength = true, first.VideoLength, first.AudioLength // which an error may have kept from the second
+		made.Again = true
+		made.VideoLength, made.AudioLength = cmp.Or(made.VideoLength, first.VideoLength), cmp.Or(made.AudioLength, first.AudioLength) // an error may keep them from one
 	}
 	return made, w.reason(ctx, err)
 }

@@ -70,7 +70,7 @@ func (w *Work) StorePoster(ctx context.Context, r *lipsync.Request, jpeg []byte)
 	return err
 }
 
-// StoreOutput stores the output of a claimed request. After an error there is none, and it may be called again.
+// StoreOutput stores the output of a claimed request. After an error it tries to delete it, and may be called again.
 func (w *Work) StoreOutput(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
 	key := r.OutputKey(r.Claims)
 	err := w.Objects.Put(ctx, key, output, size)
@@ -95,9 +95,9 @@ func (w *Work) Complete(ctx context.Context, r lipsync.Request, output io.Reader
 	return w.CompleteStored(ctx, r, size)
 }
 
-// CompleteStored makes a claimed request completed whose output of size bytes is stored. The worker must
-// have set the lengths, Frames, Warnings and Sync in r. CompleteStored returns Conflict if the worker has lost
-// the request, and then deletes the output. After any other error StoreOutput and it may be called again.
+// CompleteStored completes a claimed request whose output is stored; size is in bytes. The worker must have set the lengths, Frames, Warnings and
+// Sync in r. CompleteStored returns Conflict if the worker has lost the request, and then tries to delete the output. After any other error it may be
+// called again.
 func (w *Work) CompleteStored(ctx context.Context, r lipsync.Request, size int64) error {
 	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
 	// not interrupt the call.

@@ -147,7 +147,8 @@ func (t *Tools) onGPU(v *medium.Video, o order.Output) bool {
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 
-// Encoding returns a text of all that decides how frames of v are encoded: ffmpeg's arguments, and which file it is. It starts no program.
+// Encoding returns a text of what decides how frames of v are encoded: ffmpeg's arguments, and which file it is. It starts no program, so shared
+// libraries that are exchanged under the same ffmpeg don't change it.
 func (t *Tools) Encoding(v *medium.Video, o order.Output) (string, error) {
 	path, err := filepath.EvalSymlinks(t.FFmpeg)
 	if err != nil {

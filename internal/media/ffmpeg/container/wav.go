@@ -4,20 +4,21 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 )
 
 // WAVHeaderBytes is the size of the header of a WAV.
 const WAVHeaderBytes = 44
 
 // WAVHeader returns the header of a WAV with size bytes of 16-bit samples, or of floats of 32 bits (Multimedia Programming Interface and Data
-// Specifications 1.0, IBM and Microsoft, 1991, and its update of 1994).
+// Specifications 1.0, IBM and Microsoft, 1991, and its update of 1994). The size math.MaxUint32 stands for one that isn't known.
 func WAVHeader(channels uint16, rate, size uint32, floats bool) []byte {
 	kind, bits := uint16(1), uint16(16)
 	if floats {
 		kind, bits = 3, 32
 	}
 	b := append([]byte(nil), "RIFF"...)
-	b = binary.LittleEndian.AppendUint32(b, WAVHeaderBytes-8+size)
+	b = binary.LittleEndian.AppendUint32(b, min(size, math.MaxUint32-WAVHeaderBytes+8)+WAVHeaderBytes-8)
 	b = append(b, "WAVEfmt "...)
 	b = binary.LittleEndian.AppendUint32(b, 16) // bytes until the samples' own header
 	b = binary.LittleEndian.AppendUint16(b, kind)
