@@ -1,9 +1,12 @@
 package render
 
 import (
+	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"testing"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
@@ -102,6 +105,53 @@ func TestSpaceOfJob(t *testing.T) {
 	}
 }
 
+// TestSpaceOfSound takes space for the sound of an hour, in kB a second: 32 for what engines hear, and what each form of the speech, the video's own
+// sound and segments needs.
+func TestSpaceOfSound(t *testing.T) {
+	const frames = 25 * 3600
+	for name, c := range map[string]struct {
+		voice, own int // channels
+		mixed      bool
+		segments   bool
+		want       int64
+	}{
+		"stereo":               {2, 2, false, false, 32 + 384},
+		"5.1":                  {6, 2, false, false, 32 + 1152},
+		"mixed stereo":         {2, 2, true, false, 32 + 384 + 192},
+		"5.1 mixed with mono":  {6, 1, true, false, 32 + 1152 + 96},
+		"mono mixed with 5.1":  {1, 6, true, false, 1152 + 576},
+		"segments":             {2, 2, false, true, 32 + 384 + 192 + 192},
+		"segments without own": {2, 0, false, true, 32 + 384 + 192},
+	} {
+		in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Rate: medium.RateOf(25000)}},
+			speech: soundtrack{info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: c.voice}}}}
+		if c.own > 0 {
+			in.video.Audio = &medium.Audio{SampleRate: 44100, Channels: c.own}
+		}
+		if c.mixed {
+			in.job.Options.OriginalGain = 1
+		}
+		if c.segments {
+			in.job.Segments = order.Segments{{End: time.Hour}}
+		}
+		if got := in.soundSpace(frames, frames); got != 1000*3600*c.want {
+			t.Errorf("%s: takes %d bytes, want %d", name, got, 1000*3600*c.want)
+		}
+	}
+}
+
+// TestRoomOfSpeech takes space while speech is decoded that is longer than its file may state, and stops if there is none.
+func TestRoomOfSpeech(t *testing.T) {
+	for has, want := range []error{errFull, nil} {
+		s := &space{has: has}
+		r := (&room{space: s, taken: roomStep}).writer(io.Discard)
+		n, err := io.Copy(r, io.LimitReader(rand.Reader, 3*roomStep))
+		if !errors.Is(err, want) || err != nil && n > roomStep || len(s.asked) == 0 || err == nil && s.asked[len(s.asked)-1] < n {
+			t.Errorf("wrote %d bytes (%v) after asking for %d", n, err, s.asked)
+		}
+	}
+}
+
 // scratching is an engine that writes three bytes for a face, and five for a frame.
 type scratching struct{ numberer }
 
@@ -110,7 +160,8 @@ func (*scratching) Scratch(faces, frames int) int64 { return int64(3*faces + 5*f
 // TestSpaceOfFaces takes the space that one face in each frame takes, in the files of the engine and of the faces.
 func TestSpaceOfFaces(t *testing.T) {
 	const more, frames = 1000, 600
-	in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 16, Height: 16, Rate: medium.Rate{Num: 25, Den: 1}}}}
+	in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 16, Height: 16, Rate: medium.Rate{Num: 25, Den: 1}}},
+		speech: soundtrack{info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: 2}}}}
 	file := check.Scratch(t)
 	kept := people.NewFaces(file)
 	for range more {

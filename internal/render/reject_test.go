@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -143,6 +144,15 @@ func TestRefusedMedia(t *testing.T) {
 			}
 		})
 	}
+	t.Run("audio: no numbers in a segment", func(t *testing.T) {
+		t.Parallel()
+		dir, spoken := t.TempDir(), edit(t, sound(t, "n.wav", "2", "-c:a", "pcm_f32le"), noNumbers)
+		j := Job{Video: good, Audios: map[string]string{"a": spoken}, Segments: order.Segments{{Ref: "a", End: ms(800), From: ms(600)}}, Output: dir + "/o.mp4", Scratch: dir}
+		_, err := newRenderer(t, &numberer{}).Render(t.Context(), j, nil)
+		if got := failure.MessageOf(err); got != badAudio {
+			t.Errorf("got %q, want %q (%v)", got, badAudio, err)
+		}
+	})
 }
 
 func TestAudioOverTheLimit(t *testing.T) {

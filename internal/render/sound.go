@@ -24,6 +24,7 @@ type soundtrack struct {
 	pcm     string        // path of the samples of the speech
 	samples int64         // their number
 	length  time.Duration // of the whole sound
+	room    *room         // for the whole sound; nil: always enough
 }
 
 // inspectSpeech inspects the speech track of a job, and writes its samples, those for the output to a path.
@@ -43,6 +44,9 @@ func (w work) inspectSpeech(ctx context.Context, job Job, whole string) (s sound
 	}
 	s.info.Begin = job.Options.Preview.Start
 	s.info.Audio.Opus = job.Options.Output.Format == order.WebM
+	if job.Space != nil && whole != os.DevNull {
+		s.room = &room{space: job.Space, written: job.segmentBytes(), taken: roomStep}
+	}
 	s.samples, err = w.decodeSpeech(ctx, s, job.Options.Preview.Length)
 	return s, err
 }
@@ -71,7 +75,7 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	}
 	defer whole.Close()
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	samples, err := w.Media.Samples(ctx, audio, pcm, whole, w.mostSpeech(part))
+	samples, err := w.Media.Samples(ctx, audio, pcm, s.room.writer(whole), w.mostSpeech(part))
 	switch {
 	case err != nil && (samples == 0 || errors.Is(err, medium.ErrUnsupported)) && ctx.Err() == nil:
 		return 0, ffmpeg.Unsupported(failure.Audio, err)
@@ -85,6 +89,35 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 		return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 	}
 	return samples, errors.Join(pcm.Close(), whole.Close())
+}
+
+// roomStep is the number of bytes of speech for which space on the disk is taken at once. The first ones need none.
+const roomStep = 16 << 20
+
+// room is the space on the disk that speech takes while it is decoded, before the space for the whole job is known. A file may state a wrong length.
+type room struct {
+	to             io.Writer
+	space          Space
+	written, taken int64 // bytes
+}
+
+// writer returns a writer to w that takes space for what it writes. If r is nil, that is w.
+func (r *room) writer(w io.Writer) io.Writer {
+	if r == nil {
+		return w
+	}
+	r.to = w
+	return r
+}
+
+func (r *room) Write(b []byte) (int, error) {
+	if r.written += int64(len(b)); r.written > r.taken {
+		if err := r.space.Take(r.written + roomStep); err != nil {
+			return 0, err
+		}
+		r.taken = r.written + roomStep
+	}
+	return r.to.Write(b)
 }
 
 // mostSpeech returns the length up to which speech is read: that of a part, unless it is 0, and a little over the limit at most.
@@ -154,7 +187,7 @@ func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *medium.I
 	}
 	got, err := w.Media.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
 	switch {
-	case err != nil && got == 0 && ctx.Err() == nil:
+	case err != nil && (got == 0 || errors.Is(err, medium.ErrUnsupported)) && ctx.Err() == nil:
 		return ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return fmt.Errorf("decode audio: %w", err)
@@ -198,12 +231,7 @@ func (w work) finishSound(ctx context.Context, in input, source, frames int) (s 
 // mix makes the sound of an output, unless that is just the speech track. If the options ask for the video's own sound, and it can't be
 // used, it returns a warning.
 func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool, warning order.Warnings, err error) {
-	o := in.job.Options
-	m := ffmpeg.Mix{Voice: in.speech.info, VoiceGain: o.VoiceGain.Gain(), Length: in.length(frames),
-		VoiceParts: in.parts(func(o order.Options) float64 { return o.VoiceGain.Gain() })}
-	if o.OriginalGain != 0 || len(in.job.Segments) > 0 {
-		m.Original = in.original(source, frames)
-	}
+	m := in.mix(source, frames)
 	scratch := filepath.Join(w.dir, "original.wav")
 	if m.Original != nil {
 		err := w.Media.Mix(ctx, m, scratch, in.speech.whole)
@@ -226,6 +254,17 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	}
 	err = w.Media.Mix(ctx, m, scratch, in.speech.whole)
 	return err == nil, warning, err
+}
+
+// mix returns the mix that an output has if its sound isn't just the speech track.
+func (in input) mix(source, frames int) ffmpeg.Mix {
+	o := in.job.Options
+	m := ffmpeg.Mix{Voice: in.speech.info, VoiceGain: o.VoiceGain.Gain(), Length: in.length(frames),
+		VoiceParts: in.parts(func(o order.Options) float64 { return o.VoiceGain.Gain() })}
+	if o.OriginalGain != 0 || len(in.job.Segments) > 0 {
+		m.Original = in.original(source, frames)
+	}
+	return m
 }
 
 // sameContent reports whether two files have the same content.

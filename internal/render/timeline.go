@@ -175,9 +175,6 @@ const proRes4444Bits = 5.31
 // highBits has the bits of a pixel in high quality of the other codecs; each quality below has half of them. Outputs of talking_man.mp4 have .08.
 const highBits = .1
 
-// soundBytes is the size of a second of sound in working files, in bytes: of 32 bits and, for a mix, of 16 bits in stereo at 48 kHz.
-const soundBytes = 12 * 48_000
-
 // space returns the bytes that the files of a job take on the disk at one time, beside its inputs: its output while it is made and as it is stored
 // there, and its parts; stretches of frames that are played backward; and what is kept of one face in each frame of the source, which is usual. A
 // crowd takes as much again for each face more.
@@ -196,7 +193,7 @@ func (in input) space(source, frames int) int64 {
 	case in.inPieces(frames):
 		files++
 	}
-	size := files*output + soundBytes*max(in.length(frames), in.length(in.spoken())).Seconds()
+	size := files*output + float64(in.soundSpace(source, frames))
 	if in.job.Options.SyncMode == order.Bounce && frames > source {
 		size += 2 * min(footage.StretchSize, float64(source)*float64(v.FrameSize()))
 	}
@@ -205,6 +202,21 @@ func (in input) space(source, frames int) int64 {
 		kept += e.Scratch(source, frames)
 	}
 	return int64(size) + kept
+}
+
+// soundSpace returns the bytes that the files of sound take at one time: the speech and its segments, and a mix, which replaces the speech.
+func (in input) soundSpace(source, frames int) int64 {
+	speech := ffmpeg.SoundBytes(in.speech.info.Audio, max(in.length(frames), in.length(in.spoken())))
+	mix, scratch := in.mix(source, frames).Bytes()
+	return max(speech, mix) + scratch + in.job.segmentBytes()
+}
+
+// segmentBytes returns the bytes of the speech track that is assembled of the segments, 0 if there are none.
+func (j Job) segmentBytes() int64 {
+	if len(j.Segments) == 0 {
+		return 0
+	}
+	return ffmpeg.AssemblyBytes(j.Segments[len(j.Segments)-1].End)
 }
 
 // takeRoom takes the space on the disk that a job needs.

@@ -30,7 +30,7 @@ func NewAssembly(path string, length time.Duration) (*Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := int64(assembled.size()) * assembled.count(length)
+	size := AssemblyBytes(length)
 	if size > math.MaxUint32-container.WAVHeaderBytes {
 		file.Close()
 		return nil, fmt.Errorf("a WAV of %v has too many bytes", length)
@@ -50,6 +50,9 @@ func (a *Assembly) Close() error { return a.file.Close() }
 
 // assembled is the form of an Assembly.
 var assembled = form{rate: mixRate, channels: 2}
+
+// AssemblyBytes returns the bytes of an Assembly of a length.
+func AssemblyBytes(length time.Duration) int64 { return assembled.bytes(length) }
 
 // Place adds a piece, and returns its length. That is 0 if the sound ends before the piece begins.
 func (t *Tools) Place(ctx context.Context, a *Assembly, p Piece) (time.Duration, error) {

@@ -32,6 +32,11 @@ func (t *Tools) Samples(ctx context.Context, in *medium.Info, pcm, sound io.Writ
 	return t.decode(ctx, in, most, take{speech, pcm}, take{whole, sound})
 }
 
+// SoundBytes returns the bytes that Samples writes of the sound a of a length, to both files.
+func SoundBytes(a *medium.Audio, length time.Duration) int64 {
+	return speech.bytes(length) + formOf(a).bytes(length)
+}
+
 // Fit cuts a file of sound that Samples wrote to a length, or appends silence.
 func (t *Tools) Fit(sound string, length time.Duration) error {
 	a, err := soundOf(sound, order.MP4)
@@ -39,7 +44,7 @@ func (t *Tools) Fit(sound string, length time.Duration) error {
 		return err
 	}
 	f := form{rate: a.SampleRate, channels: a.Channels, float: true}
-	return os.Truncate(sound, container.WAVHeaderBytes+f.count(length)*int64(f.size())) // appends zeros
+	return os.Truncate(sound, container.WAVHeaderBytes+f.bytes(length)) // appends zeros
 }
 
 // OpenSound starts to decode the samples that Samples would write.
@@ -47,12 +52,9 @@ func (t *Tools) OpenSound(ctx context.Context, in *medium.Info, most time.Durati
 	return t.listen(ctx, in, most, speech)
 }
 
-// EncodeSound encodes the sound of an output, a file that Samples or Mix wrote, to a file for Join. Join encodes that of WebM itself, since a copy
+// EncodeSound encodes the sound of an output, a file that Samples or Mix wrote, to a file for Join. Join itself encodes that of WebM, since a copy
 // would begin later, and state another length.
 func (t *Tools) EncodeSound(ctx context.Context, o order.Output, sound, encoded string) error {
-	if o.Format == order.WebM {
-		return os.Link(sound, encoded)
-	}
 	a, err := soundOf(sound, o.Format)
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (t *Tools) EncodeSound(ctx context.Context, o order.Output, sound, encoded 
 func (t *Tools) feed(ctx context.Context, p *process, in *medium.Info, f form, most, length time.Duration) error {
 	n, err := t.decode(ctx, in, most, take{f, p})
 	if err == nil && n < f.count(length) {
-		_, err = io.CopyN(p, zeros{}, (f.count(length)-n)*int64(f.size()))
+		_, err = io.CopyN(p, zeros{}, f.bytes(length)-n*int64(f.size()))
 	}
 	if _, unread := errors.AsType[decodeError](err); unread {
 		p.stop()

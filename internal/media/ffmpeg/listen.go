@@ -31,6 +31,9 @@ func (f form) size() int {
 	return 2 * f.channels
 }
 
+// bytes returns the bytes of a length.
+func (f form) bytes(length time.Duration) int64 { return f.count(length) * int64(f.size()) }
+
 // count returns the number of samples in a length, rounded.
 func (f form) count(length time.Duration) int64 { return int64(length.Seconds()*float64(f.rate) + .5) }
 
@@ -309,6 +312,9 @@ func (f form) convert(data []byte, channels int, fold *folding) ([]byte, error) 
 	floats := make([]float32, len(data)/4)
 	for i := range floats {
 		floats[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		if !(math.Abs(float64(floats[i])) <= loudest) { // true for NaN
+			return nil, fmt.Errorf("%w: a sample of %g", medium.ErrUnsupported, floats[i])
+		}
 	}
 	switch {
 	case channels == 2 && f.channels == 1:
@@ -323,16 +329,10 @@ func (f form) convert(data []byte, channels int, fold *folding) ([]byte, error) 
 	out := make([]byte, 0, 4*len(floats))
 	for _, s := range floats {
 		if f.float {
-			if !(math.Abs(float64(s)) <= loudest) { // true for NaN
-				return nil, fmt.Errorf("%w: a sample of %g", medium.ErrUnsupported, s)
-			}
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(s))
 			continue
 		}
 		value := math.RoundToEven(float64(s) * 32768)
-		if math.IsNaN(value) {
-			value = 0
-		}
 		out = binary.LittleEndian.AppendUint16(out, uint16(int16(min(max(value, -32768), 32767))))
 	}
 	return out, nil

@@ -2,9 +2,12 @@ package ffmpeg
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 	"testing"
+
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // TestFolding makes one channel of two tones: the same on both sides, on one side only, and of opposite signs.
@@ -85,6 +88,18 @@ func TestPlace(t *testing.T) {
 		}
 		if len(got)/2 != c.want || silent != c.silence {
 			t.Errorf("%s: got %d samples, %d of silence, want %d and %d", name, len(got)/2, silent, c.want, c.silence)
+		}
+	}
+}
+
+// TestLoudest accepts floats up to loudest, in each form, and refuses those that are louder or no numbers.
+func TestLoudest(t *testing.T) {
+	for s, want := range map[float64]error{1e8: nil, -1e8: nil, 1.1e8: medium.ErrUnsupported, math.Inf(-1): medium.ErrUnsupported, math.NaN(): medium.ErrUnsupported} {
+		for _, float := range []bool{false, true} {
+			f := form{rate: PCMRate, channels: 1, float: float}
+			if _, err := f.convert(binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(s))), 1, &folding{}); !errors.Is(err, want) {
+				t.Errorf("%g in %+v: got %v, want %v", s, f, err, want)
+			}
 		}
 	}
 }

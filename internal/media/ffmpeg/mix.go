@@ -71,6 +71,21 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, sound string) error {
 	return t.feed(ctx, p, m.Voice, m.form(), m.Length, m.Length+beyond)
 }
 
+// Bytes returns the bytes of the files that Mix writes: the mix, and the scratch file.
+func (m Mix) Bytes() (mix, scratch int64) {
+	if o := m.Original; o != nil {
+		scratch = o.form().bytes(o.Span)
+	}
+	return m.form().bytes(m.Length), scratch
+}
+
+// form returns the form of the original that is mixed.
+func (o *Original) form() form {
+	f := formOf(&medium.Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels})
+	f.float = false
+	return f
+}
+
 // form returns the form of the voice in the mix, and of the mix.
 func (m Mix) form() form {
 	if m.Original == nil {
@@ -91,10 +106,9 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Dur
 		return err
 	}
 	defer file.Close()
-	f := formOf(&medium.Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels})
-	f.float = false
+	f := o.form()
 	const most = math.MaxUint32 - container.WAVHeaderBytes
-	size := f.count(o.Span) * int64(f.size())
+	size := f.bytes(o.Span)
 	if size > most {
 		return fmt.Errorf("a WAV of %v has too many bytes", o.Span)
 	}
