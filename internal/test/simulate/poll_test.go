@@ -18,7 +18,7 @@ import (
 func TestPollAfter(t *testing.T) {
 	for _, age := range []time.Duration{0, 9 * time.Second, 25 * time.Second, 100 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			w, err := newWorld(Plan{Accounts: 1})
+			w, err := newWorld(Plan{Accounts: 1, MaxWorkers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
