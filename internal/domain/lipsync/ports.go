@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -109,17 +110,25 @@ type StatusQuery struct {
 	ReferenceID string // "" selects any
 	Offset      int    // number of requests to skip
 	Limit       int    // largest number of requests to return
-	Count       int    // largest number of requests to count; the list ends after that many
+	Count       int    // largest number of requests to count; the list ends after that many, and is empty if it is 0
 }
 
 // PlaceQuery selects a part of a list of an account's requests.
 type PlaceQuery struct {
 	Account     string
-	Kind        Kind   // only a list of one status may have another one than ToRender
+	Kind        Kind   // other than ToRender only with a Status, else ListFrom returns an error
 	Status      Status // State of the requests; "" selects any
 	ReferenceID string // "" selects any
 	Place       string // as ListFrom returned it for the same list; "" is the begin
 	Limit       int    // largest number of requests to return
+}
+
+// Check returns an error if there is no such list.
+func (q PlaceQuery) Check() error {
+	if q.Kind != ToRender && q.Status == "" {
+		return fmt.Errorf("no list has each %s of an account: a status is missing", q.Kind)
+	}
+	return nil
 }
 
 // Outcome says how a request ended: it completed with Output, or failed.

@@ -8,9 +8,9 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// TestLongLine tells places in a queue with more requests than a survey reads. The older requests of the same account are counted
+// TestLongQueue tells places in a queue with more requests than a survey reads. The older requests of the same account are counted
 // exactly, and an account of which some are missing has the limit.
-func TestLongLine(t *testing.T) {
+func TestLongQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
 		s := openWire(t, &wire{takes: call})

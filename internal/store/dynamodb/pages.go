@@ -58,6 +58,9 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 }
 
 func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) ([]lipsync.Request, string, error) {
+	if err := q.Check(); err != nil {
+		return nil, "", err
+	}
 	if q.Status != "" {
 		return s.statusFrom(ctx, q)
 	}

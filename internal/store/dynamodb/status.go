@@ -25,6 +25,9 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 
 // ListByStatus reads the index from the newest request to the oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
+	if q.Count == 0 {
+		return nil, 0, nil
+	}
 	all, err := s.newest(ctx, statusQueries(queue.Owner{Account: q.Account, Kind: q.Kind}, q.Status, q.ReferenceID), behindAll, q.Count)
 	if err != nil {
 		return nil, 0, err

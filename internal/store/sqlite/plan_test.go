@@ -25,6 +25,12 @@ func TestPlans(t *testing.T) {
 			[]any{"a", "", "x", "failed", 20, 40},
 			[]string{"SEARCH requests USING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=?)"},
 		}, {
+			"requests of a state from a place on", walk(withState, "seq"), []any{"a", "", "failed", 40, 20},
+			[]string{"SEARCH requests USING COVERING INDEX requests_by_state (account=? AND kind=? AND <expr>=? AND seq<?)"},
+		}, {
+			"requests of a state and a reference id from a place on", walk(withReferenceAndState, "seq"), []any{"a", "", "x", "failed", 40, 20},
+			[]string{"SEARCH requests USING COVERING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=? AND seq<?)"},
+		}, {
 			"accounts of which one is next", standing, []any{1, 1, false},
 			[]string{
 				"SCAN requests USING INDEX requests_open_of_account",                          // only its first row

@@ -272,6 +272,9 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 }
 
 func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) (page []lipsync.Request, next string, err error) {
+	if err := q.Check(); err != nil {
+		return nil, "", err
+	}
 	place := int64(math.MaxInt64)
 	if q.Place != "" {
 		if place, err = strconv.ParseInt(q.Place, 10, 64); err != nil {
@@ -285,7 +288,7 @@ func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) (page []li
 	case q.ReferenceID != "":
 		clauses, number, args = clauses+" AND reference_id = ? AND reference_id <> ''", "reference_seq", append(args, q.ReferenceID)
 	}
-	numbers, err := many(ctx, s.Store, "walk", scanValue[int64], "SELECT "+number+" FROM requests "+clauses+" AND "+number+" < ? ORDER BY "+number+" DESC LIMIT ?",
+	numbers, err := many(ctx, s.Store, "walk", scanValue[int64], walk(clauses, number),
 		append(slices.Clone(args), place, q.Limit+1)...)
 	if err != nil || min(len(numbers), q.Limit) == 0 {
 		return nil, "", err
@@ -304,10 +307,17 @@ const state = "iif(failure = 'canceled', failure, status)"
 // statusClauses returns the clauses that select the requests of the query's account, kind, state and reference id.
 func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	if q.ReferenceID == "" {
-		return "WHERE account = ? AND kind = ? AND " + state + " = ?", []any{q.Account, q.Kind, q.Status}
+		return withState, []any{q.Account, q.Kind, q.Status}
 	}
 	return withReferenceAndState, []any{q.Account, q.Kind, q.ReferenceID, q.Status}
 }
+
+// walk selects the numbers of the requests with the clauses from a place on.
+func walk(clauses, number string) string {
+	return "SELECT " + number + " FROM requests " + clauses + " AND " + number + " < ? ORDER BY " + number + " DESC LIMIT ?"
+}
+
+const withState = "WHERE account = ? AND kind = ? AND " + state + " = ?"
 
 // withReferenceAndState names its index. SQLite might otherwise choose another one and read every
 // request with the state.

@@ -41,6 +41,9 @@ func testKinds(t *testing.T, store lipsync.Store) {
 	page, counted, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed, Limit: 10, Count: 10})
 	must(t, err)
 	want(t, "list by status", fmt.Sprint(ids(page), counted), fmt.Sprint(only, 1))
+	if _, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Kind: lipsync.ToAnalyze, Limit: 10}); err == nil {
+		t.Error("a list has analyses with any status")
+	}
 	page, _, err = store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Status: lipsync.Completed, Limit: 10})
 	must(t, err)
 	want(t, "list from the begin", fmt.Sprint(ids(page)), fmt.Sprint(only))

@@ -66,7 +66,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	}
 	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 2}
 	for q.Offset = range len(newest) + 2 {
-		for q.Count = 1; q.Count <= len(newest)+1; q.Count++ {
+		for q.Count = 0; q.Count <= len(newest)+1; q.Count++ {
 			end := min(q.Count, len(newest))
 			page, total, err := store.Requests.ListByStatus(t.Context(), q)
 			must(t, err)

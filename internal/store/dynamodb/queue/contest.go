@@ -90,7 +90,7 @@ func (q *Queue) older(ctx context.Context, r lipsync.Request, counts func(lipsyn
 		if !counts(class) {
 			return 0, nil
 		}
-		places := placesOf(OwnerOf(r), class)
+		places := prefixOf(OwnerOf(r), class)
 		own := places + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
 			own = behind(entry{owner: OwnerOf(r), class: class})

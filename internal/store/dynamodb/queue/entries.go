@@ -58,17 +58,17 @@ func heldOf(id string) string { return table.Shard(held, table.ShardOf(id, queue
 
 // inQueue adds the place of a waiting request to its queue entry.
 func (e entry) inQueue(i table.Item) table.Item {
-	return at(i, table.Shard(waiting, table.ShardOf(e.id, queueShards)), placesOf(e.owner, e.class)+e.age())
+	return at(i, table.Shard(waiting, table.ShardOf(e.id, queueShards)), prefixOf(e.owner, e.class)+e.age())
 }
 
-// placesOf begins the places of an owner's waiting requests of the class.
-func placesOf(of Owner, class lipsync.Class) string {
+// prefixOf begins the places of an owner's waiting requests of the class.
+func prefixOf(of Owner, class lipsync.Class) string {
 	return beginOf[class] + of.Digest() + "/"
 }
 
 // behind returns a place after all waiting requests of the entry's owner and class.
 func behind(e entry) string {
-	places := placesOf(e.owner, e.class)
+	places := prefixOf(e.owner, e.class)
 	return places[:len(places)-1] + "0" // the next character after /
 }
 
