@@ -64,18 +64,22 @@ func (s *Service) erase(ctx context.Context, r lipsync.Request, made map[string]
 }
 
 // EraseAll erases the caller's requests, analyses and estimates that are finished, and then the batches that are, all findings, and the calls that are noted. It stops after some
-// seconds, and reports how many requests and batches it erased, and whether more may be left. Requests that Erase refuses stay; if no others are left,
+// seconds, and reports how many requests and batches it erased, and whether more may be left, such as a request that finished meanwhile; a batch that did so stays unnoticed. Requests that Erase refuses stay; if no others are left,
 // EraseAll returns Unfinished. Several calls at once share the work; what two of them erase at the same time counts for both.
 func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, more bool, err error) {
 	end := s.Now().Add(eraseTime)
-	refused := false
+	var lists []lipsync.PlaceQuery
 	for _, kind := range lipsync.Kinds() {
 		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed, lipsync.Canceled} {
-			n, some, err := s.eraseFound(ctx, lipsync.PlaceQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch}, end)
-			erased, refused = erased+n, refused || some
-			if err != nil {
-				return erased, true, err
-			}
+			lists = append(lists, lipsync.PlaceQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch})
+		}
+	}
+	refused := false
+	for _, list := range lists {
+		n, some, err := s.eraseFound(ctx, list, end)
+		erased, refused = erased+n, refused || some
+		if err != nil {
+			return erased, true, err
 		}
 	}
 	if err := s.Objects.DeleteAll(ctx, lipsync.OwnFindings(c.Account)); err != nil {
@@ -88,10 +92,25 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 	}
 	n, err := s.eraseBatches(ctx, c.Account, end)
 	erased, more = erased+n, more || s.Over(end)
-	if err == nil && refused && !more {
+	switch {
+	case err != nil || more:
+	case !refused:
+		more, err = s.found(ctx, lists)
+	default:
 		err = failure.New(failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
 	}
 	return erased, more || err != nil, err
+}
+
+// found reports whether a list has requests.
+func (s *Service) found(ctx context.Context, lists []lipsync.PlaceQuery) (bool, error) {
+	for _, list := range lists {
+		page, next, err := s.Store.Requests.ListFrom(ctx, list)
+		if err != nil || len(page) > 0 || next != "" {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // eraseFound erases the requests that the query finds, until the time end. refused reports whether Erase refuses some.

@@ -210,6 +210,23 @@ func TestEraseBesideAnother(t *testing.T) {
 	}
 }
 
+// TestEraseFinishedMeanwhile has a request that ends above the place that a call has reached. The call says that more is left.
+func TestEraseFinishedMeanwhile(t *testing.T) {
+	f := newFixture(t)
+	f.finish(t, f.canceledLines(t, 210)) // more than a page
+	late := f.generate(t, "")
+	f.Store.Requests = &afterFirstPage{f.Store.Requests, func() {
+		_, err := f.Cancel(t.Context(), f.caller, late)
+		check.Must(t, err)
+	}}
+	for _, left := range []bool{true, false} {
+		_, more, err := f.EraseAll(t.Context(), f.caller)
+		check.Must(t, err)
+		check.Want(t, "more", more, left)
+	}
+	f.wantErased(t, late)
+}
+
 // TestEraseAtOnce erases all of an account by several calls at once, and by some for single requests. None fails, and nothing is left.
 func TestEraseAtOnce(t *testing.T) {
 	f := newFixture(t)
