@@ -295,6 +295,22 @@ func TestFilters(t *testing.T) {
 	f.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
 }
 
+// TestPlaces shows as many requests as a page has, without a link to older ones, from the newest place, and also from a text that is no place in this store.
+func TestPlaces(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	for i := range pageSize {
+		f.add(t, f.caller(t, account), fmt.Sprintf("order-%d", i))
+	}
+	for place, want := range map[string]int{"": 25, "11": 10, "x": 25, "00001800000000000000/0190d5c8-0000-7000-8000-000000000000": 25} {
+		page := f.get(t, "/dashboard?status=queued&place="+url.QueryEscape(place))
+		page.must(t, http.StatusOK)
+		if got := strings.Count(page.body, `class="name"`); got != want || strings.Contains(page.body, `rel="next"`) || strings.Contains(page.body, ">Newest<") != (place == "11") {
+			t.Errorf("from %q: got %d requests, or links of another page, want %d: %s", place, got, want, page.body)
+		}
+	}
+}
+
 // unsigned is a store of objects that can't sign addresses.
 type unsigned struct{ lipsync.Objects }
 

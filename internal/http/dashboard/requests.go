@@ -219,10 +219,14 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (reques
 	return requests, nil
 }
 
-// findByStatus returns the requests of a page of one state, and sets its Pager.
+// findByStatus returns the requests of a page of one state, and sets its Pager. The page of a text that is no place is the newest.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter
 	requests, next, err := p.service.Store.Requests.ListFrom(ctx, lipsync.PlaceQuery{Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Place: f.Place, Limit: pageSize})
+	if f.Place != "" && failure.CodeOf(err) == failure.Invalid {
+		l.Filter.Place = ""
+		return p.findByStatus(ctx, c, l)
+	}
 	if f.Place != "" {
 		l.Pager.Newer = f.page("", "")
 	}
