@@ -23,8 +23,8 @@ type Base struct {
 	Ports
 }
 
-// NewBase returns a Base with the defaults of what is missing. It returns an error if the values of the Config make no sense, or that names the ports that
-// are missing though the Config or another port needs them.
+// NewBase returns a Base with the defaults of what is missing. It returns an error if values of the Config make no sense or ports are missing that
+// the Config or another port needs; it names them all.
 func NewBase(c Config, p Ports) (*Base, error) {
 	numbers := map[string]int64{
 		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,

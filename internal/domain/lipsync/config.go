@@ -81,7 +81,7 @@ type Config struct {
 }
 
 // Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where neither the Config, another port nor
-// a call needs them: a function on AWS links only the adapters that it uses.
+// a call needs them: a function on AWS links only the adapters that it uses. New can't know the calls: one whose Store, Objects or Queue is missing panics.
 type Ports struct {
 	Store   Store
 	Objects Objects
@@ -113,8 +113,8 @@ type Ports struct {
 	Settled func() bool
 	// Trusted reports whether Now may decide what is deleted by its age, as clock.Doubt does on one machine; by default always.
 	Trusted func() bool
-	// Working returns since when workers have worked on each of the requests that were claimed at the times held, and how many more wait to be worked on
-	// again after they waited for a server. By default each request that is held is worked on.
+	// Working returns since when each request in work has been worked on, and how many more wait to be worked on again after they waited for a server;
+	// held are the times of the claims, for a process that knows no better. By default each request that is held is worked on.
 	Working func(held []time.Time) (since []time.Time, ready int)
 	NewID   func() string // a new UUID; uuid.NewString by default
 	Random  io.Reader     // cryptographic randomness; rand.Reader by default

@@ -1,6 +1,9 @@
 package lipsync
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // fit returns an error for each port that is missing though the Config or another port needs it, and for each pool that doesn't fit its workers in the
 // Config.
@@ -9,7 +12,7 @@ func (p Ports) fit(c Config) (errs []error) {
 		name  string
 		given bool
 	}
-	store, objects, queue := part{"Store", p.Store != Store{}}, part{"Objects", p.Objects != nil}, part{"Queue", p.Queue != nil}
+	store, objects, queue := part{"Store", p.Store.full()}, part{"Objects", p.Objects != nil}, part{"Queue", p.Queue != nil}
 	demand, body, pool := part{"Demand", p.Demand != nil}, part{"EventBody", p.EventBody != nil}, part{"Pool", p.Pool != nil}
 	small, neural := part{"SmallPool", p.SmallPool != nil}, part{"NeuralPool", p.NeuralPool != nil}
 	for _, of := range []struct {
@@ -38,10 +41,20 @@ func (p Ports) fit(c Config) (errs []error) {
 		switch {
 		case !pool.given: // another process starts workers
 		case of.given && of.most <= 0:
-			errs = append(errs, fmt.Errorf("%s is of no use: %s is %d", of.name, of.workers, of.most))
+			errs = append(errs, fmt.Errorf("the service has a %s, but no workers: %s is %d", of.name, of.workers, of.most))
 		case !of.given && of.most > 0:
 			errs = append(errs, fmt.Errorf("%s is %d, but %s is missing", of.workers, of.most, of.name))
 		}
 	}
 	return errs
+}
+
+// full reports whether the Store has all its parts.
+func (s Store) full() bool {
+	for _, part := range reflect.ValueOf(s).Fields() {
+		if part.IsNil() {
+			return false
+		}
+	}
+	return true
 }

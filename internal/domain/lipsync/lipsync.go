@@ -70,7 +70,7 @@ func (i Input) Again() string {
 	return i.URL
 }
 
-// Kind says what a request asks for. Requests of each kind have lists, counts, limits and a line of their own.
+// Kind says what a request asks for. Requests of each kind have lists, counts, limits and turns of their own.
 type Kind string
 
 // The kinds of requests.

@@ -15,7 +15,8 @@ import (
 // TestNew checks which configurations and ports are refused, and which defaults a service has.
 func TestNew(t *testing.T) {
 	body := func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return nil, errors.New("no body") }
-	_, objects := ports(t, lipsynctest.NewClock())
+	partial, objects := ports(t, lipsynctest.NewClock())
+	partial.Calls = nil
 	p, one, all := &pool{}, lipsync.Config{Pooled: true, Workers: 1}, lipsync.Config{Pooled: true, Workers: 1, SmallWorkers: 2, NeuralWorkers: 3}
 	for name, c := range map[string]struct {
 		config lipsync.Config
@@ -27,6 +28,7 @@ func TestNew(t *testing.T) {
 		"two faults":           {config: lipsync.Config{MaxVideo: -1, Limits: lipsync.Limits{Keys: -2}}, fails: "Limits.Keys is -2\nMaxVideo is -1"},
 		"an engine, no name":   {config: lipsync.Config{Engines: []string{"warp", ""}}, fails: "an engine has no name"},
 		"calls, no ports":      {config: lipsync.Config{GenerateRate: 1, ReadRate: 1}, fails: "GenerateRate needs Store\nGenerateRate needs Objects\nGenerateRate needs Queue\nReadRate needs Store"},
+		"a part of a store":    {config: lipsync.Config{ReadRate: 1}, ports: lipsync.Ports{Store: partial}, fails: "ReadRate needs Store"},
 		"webhooks, no ports":   {ports: lipsync.Ports{Poster: &receiver{}}, fails: "Poster needs Store\nPoster needs Objects\nPoster needs EventBody"},
 		"a bus, no body":       {ports: lipsync.Ports{Bus: &bus{}}, fails: "Bus needs Objects\nBus needs EventBody"},
 		"a bus and its needs":  {ports: lipsync.Ports{Bus: &bus{}, EventBody: body, Objects: objects}},
@@ -36,8 +38,8 @@ func TestNew(t *testing.T) {
 		"no pool, workers":     {config: all},
 		"no small pool":        {config: all, ports: lipsync.Ports{Pool: p, NeuralPool: p, Demand: p}, fails: "SmallWorkers is 2, but SmallPool is missing"},
 		"no neural pool":       {config: all, ports: lipsync.Ports{Pool: p, SmallPool: p, Demand: p}, fails: "NeuralWorkers is 3, but NeuralPool is missing"},
-		"no workers":           {config: lipsync.Config{Pooled: true}, ports: lipsync.Ports{Pool: p, Demand: p}, fails: "Pool is of no use: Workers is 0"},
-		"only runners":         {config: one, ports: lipsync.Ports{Pool: p, SmallPool: p, NeuralPool: p, Demand: p}, fails: "SmallPool is of no use: SmallWorkers is 0\nNeuralPool is of no use: NeuralWorkers is 0"},
+		"no workers":           {config: lipsync.Config{Pooled: true}, ports: lipsync.Ports{Pool: p, Demand: p}, fails: "the service has a Pool, but no workers: Workers is 0"},
+		"only runners":         {config: one, ports: lipsync.Ports{Pool: p, SmallPool: p, NeuralPool: p, Demand: p}, fails: "the service has a SmallPool, but no workers: SmallWorkers is 0\nthe service has a NeuralPool, but no workers: NeuralWorkers is 0"},
 		"no runners":           {config: all, ports: lipsync.Ports{SmallPool: p, NeuralPool: p}, fails: "SmallPool needs Pool\nNeuralPool needs Pool"},
 	} {
 		_, err := service.New(c.config, c.ports)

@@ -103,8 +103,11 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 	return failed
 }
 
-// await calls f until it returns no Conflict, or until the time end.
+// await calls f until it returns no Conflict, or until the time end. Without a Pool, f can start no workers, and await returns an error.
 func (s *Service) await(ctx context.Context, end time.Time, f func() error) error {
+	if s.Pool == nil {
+		return errors.New("the service has no Pool that could start workers")
+	}
 	for {
 		err := f()
 		e, ok := errors.AsType[*failure.Error](err)
