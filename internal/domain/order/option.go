@@ -203,10 +203,13 @@ func readKnown(options *Options, scope Scope, fields map[string]json.RawMessage)
 	}
 }
 
-// Named is the value of an option that has names: the place of one among them.
+// Named is the value of an option that has names: the index of one among them.
 type Named[K interface{ option() *Option }] int
 
-func (n Named[K]) option() *Option { return (*new(K)).option() }
+func (n Named[K]) option() *Option {
+	var kind K
+	return kind.option()
+}
 
 // String returns the name that clients use, and "" for the default of a format's codec.
 func (n Named[K]) String() string { return n.option().Values[n].Name }
@@ -217,11 +220,11 @@ func (n Named[K]) MarshalText() ([]byte, error) { return []byte(n.String()), nil
 // UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all names.
 func (n *Named[K]) UnmarshalText(text []byte) error {
 	o := n.option()
-	place := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(text) })
-	if place < 0 {
+	index := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(text) })
+	if index < 0 {
 		return failure.New(failure.Invalid, fmt.Sprintf("%s must be one of: %s", o.Name, strings.Join(o.Names(), ", ")))
 	}
-	*n = Named[K](place)
+	*n = Named[K](index)
 	return nil
 }
 

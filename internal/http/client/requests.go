@@ -101,13 +101,13 @@ func (c *Client) Generate(ctx context.Context, o Order, key string) (id string, 
 	return made.ID, err
 }
 
-// get reads what is at the path, and after which time to read it again: 0 once it stays as it is.
+// get reads the answer at the path. after is the time to wait before the next read; 0 if the answer is final.
 func get[T any](ctx context.Context, c *Client, path string) (answer T, after time.Duration, err error) {
 	after, err = c.do(ctx, call{method: http.MethodGet, path: path}, &answer)
 	return answer, after, err
 }
 
-// below returns the path of what has the id or reference id below a path.
+// below returns path/id, escaped.
 func below(path, id string) string { return path + "/" + url.PathEscape(id) }
 
 // Request reads a request by its id or reference id.
