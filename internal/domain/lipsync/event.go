@@ -90,7 +90,7 @@ func (r Request) Event() (event Delivery, ok bool) {
 	return Delivery{}, false
 }
 
-// changed reports whether something happened that has an event, if the status was this one before.
+// changed reports whether the status is another one than it was, which was not final.
 func (r Request) changed(was Status) bool { return r.Status != was && !was.Final() }
 
 // News returns the new deliveries of a request whose status was another one before. A store calls it
