@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"image"
-	"image/color"
 	"image/jpeg"
 
 	"lipsync/internal/signal/geom"
@@ -21,8 +20,7 @@ func posterOf(frame *image.YCbCr) ([]byte, error) {
 	s := pixels.NewSampler(frame, scale)
 	for y := range small.Rect.Max.Y {
 		for x := range small.Rect.Max.X {
-			r, g, b := s.RGB(geom.Point{X: (float32(x)+.5)*scale - .5, Y: (float32(y)+.5)*scale - .5})
-			small.SetRGBA(x, y, color.RGBA{R: uint8(255*r + .5), G: uint8(255*g + .5), B: uint8(255*b + .5), A: 255})
+			small.SetRGBA(x, y, pixels.Colour(s.RGB(geom.Point{X: (float32(x)+.5)*scale - .5, Y: (float32(y)+.5)*scale - .5})))
 		}
 	}
 	var b bytes.Buffer

@@ -43,8 +43,7 @@ func (t *Tools) Fit(sound string, length time.Duration) error {
 	if err != nil {
 		return err
 	}
-	f := form{rate: a.SampleRate, channels: a.Channels, float: true}
-	return os.Truncate(sound, container.WAVHeaderBytes+f.bytes(length)) // appends zeros
+	return os.Truncate(sound, container.WAVHeaderBytes+formOf(a).bytes(length)) // appends zeros
 }
 
 // OpenSound starts to decode the samples that Samples would write.

@@ -59,19 +59,17 @@ func (t *Tools) Join(ctx context.Context, v *medium.Video, o order.Output, reels
 
 func joinArgs(v *medium.Video, o order.Output, sound, output string) ([]string, error) {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe", "-f", "concat", "-safe", "0", "-i", "pipe:0"}
-	if o.Format != order.WebM {
-		args = append(args, "-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:"+sound)
-		args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
-	} else {
+	input, streams := []string{"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound}, copyArgs(v, o)
+	if o.Format == order.WebM {
 		a, err := soundOf(sound, o.Format)
 		if err != nil {
 			return nil, err
 		}
-		args = append(append(args, wavInput(sound)...), "-map", "0:v", "-map", "1:a")
-		args = append(append(args, copyArgs(v, o)...), SoundArgs(a)...)
+		input, streams = wavInput(sound), append(streams, SoundArgs(a)...)
 		// Times are milliseconds there, rounded. Those of a reel are rounded from its begin on, and must be from that of the output on.
-		args = append(args, "-bsf:v", fmt.Sprintf("setts=ts=round(N*%d/%d)", 1000*v.Rate.Den, v.Rate.Num))
+		streams = append(streams, "-bsf:v", fmt.Sprintf("setts=ts=round(N*%d/%d)", 1000*v.Rate.Den, v.Rate.Num))
 	}
+	args = append(append(append(args, input...), "-map", "0:v", "-map", "1:a"), streams...)
 	return append(args, outputArgs(o, output)...), nil
 }
 

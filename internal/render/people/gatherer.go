@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"image"
-	"image/color"
 	"image/jpeg"
 	"maps"
 	"math"
@@ -157,8 +156,7 @@ func thumbnailOf(f *alignment.Face) *image.RGBA {
 		for x := range luma.Width {
 			at := geom.Point{X: float32(area.Min.X+x*factor) + middle, Y: float32(area.Min.Y+y*factor) + middle}
 			cb, cr := pixels.ChromaAt(f.Crop.YCbCr, at)
-			r, g, b := pixels.ToRGB(float32(luma.Row(y)[x]), cb, cr)
-			out.SetRGBA(x, y, color.RGBA{R: uint8(255*r + .5), G: uint8(255*g + .5), B: uint8(255*b + .5), A: 255})
+			out.SetRGBA(x, y, pixels.Colour(pixels.ToRGB(float32(luma.Row(y)[x]), cb, cr)))
 		}
 	}
 	return out

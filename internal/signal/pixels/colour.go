@@ -1,5 +1,7 @@
 package pixels
 
+import "image/color"
+
 // The matrix of BT.601, and limited range: luma of 16 to 235, chroma of 16 to 240
 // around 128. Networks were trained on frames that OpenCV decoded, and OpenCV uses
 // this matrix for each video, no matter which matrix the video names.
@@ -14,6 +16,11 @@ func ToRGB(y, cb, cr float32) (r, g, b float32) {
 	y = lumaInRGB(y)
 	r, g, b = chromaInRGB(cb, cr)
 	return unit(y + r), unit(y + g), unit(y + b)
+}
+
+// Colour returns the colour of red, green and blue, each from 0 to 1.
+func Colour(r, g, b float32) color.RGBA {
+	return color.RGBA{R: uint8(255*r + .5), G: uint8(255*g + .5), B: uint8(255*b + .5), A: 255}
 }
 
 // lumaInRGB returns what luma is in each of red, green and blue.

@@ -90,11 +90,11 @@ func (q *Queue) older(ctx context.Context, r lipsync.Request, counts func(lipsyn
 		if !counts(class) {
 			return 0, nil
 		}
-		places := prefixOf(OwnerOf(r), class)
-		own := places + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
+		prefix := prefixOf(OwnerOf(r), class)
+		own := prefix + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
 			own = behind(entry{owner: OwnerOf(r), class: class})
 		}
-		return q.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), places, own))
+		return q.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), prefix, own))
 	})
 }

@@ -68,8 +68,8 @@ func prefixOf(of Owner, class lipsync.Class) string {
 
 // behind returns a place after all waiting requests of the entry's owner and class.
 func behind(e entry) string {
-	places := prefixOf(e.owner, e.class)
-	return places[:len(places)-1] + "0" // the next character after /
+	prefix := prefixOf(e.owner, e.class)
+	return prefix[:len(prefix)-1] + "0" // the next character after /
 }
 
 // entry is a queue entry as the index has it.
