@@ -22,7 +22,7 @@ const (
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
-	widthUnit  = .1  // share of a width
+	widthUnit  = .16 // share of a width
 	poseCost   = 150 // × squared distance of the tips of the noses, canonical: less than a usual jump up to a nod of some 5°
 	tiltCost   = 6   // × ((difference of the slope of the line through the corners from that around the frame − askew) ÷ tiltUnit)²: a smirk, or a grimace
 	tiltUnit   = .05 // slope

@@ -34,23 +34,32 @@ func newColumn(m *Lips, w Shape, x float32) column {
 		c.to = []float32{m.Nose, u + shift, chin + sunk, neck}
 		return c
 	}
-	gap := m.opening(x+c.aside, s, w.Gap)
-	less, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close (negative) or open
-	c.upper = u + shift - m.above()*less - upperShare*more
-	c.lower = l + shift + (1-m.above())*less + (1-upperShare)*more
+	even := m.opening(x+c.aside, s, w.Gap) // of lips that aren't rounded: it places their outer edges
+	gap := even * pursed(s, w.round)
+	more := max(gap-(l-u), 0) // by which the lips open
+	c.upper, c.lower = m.part(u, l, gap)
+	high, low := m.part(u, l, even)
+	c.upper, c.lower, high, low = c.upper+shift, c.lower+shift, high+shift, low+shift
 	closed := smoothstep(2 - 2*gap/thinGap)
 	c.shut = closed * closing(l-u-gap)
 	roll := w.roll * c.shut                                                 // lips that were apart roll inwards as they meet
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(more/openMore) // the edge of a lip may be read in the teeth
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-lap-leastLip), max(bottom, l+lap+leastLip)
-	above, below := c.upper-(u-top)*w.Upper*(1-roll), c.lower+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
+	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
+	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)
 	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of the parts of the lips that stay in sight
 	c.seam = seamDark * closed * closing(under-edge-gap)
 	c.from = []float32{m.Nose, top, edge, under, bottom, chin, neck}
 	c.to = []float32{m.Nose, max(above, m.Nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
 	c.jump = (under - c.lower - (edge - c.upper)) * c.fade
 	return c
+}
+
+// part returns the y of inner edges u and l once they have a gap.
+func (m *Lips) part(u, l, gap float32) (upper, lower float32) {
+	less, more := min(gap-(l-u), 0), max(gap-(l-u), 0)
+	return u - m.above()*less - upperShare*more, l + (1-m.above())*less + (1-upperShare)*more
 }
 
 // closing returns how much a gap closes that becomes smaller by a length, 0 to 1.

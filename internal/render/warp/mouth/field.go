@@ -89,7 +89,7 @@ type Shape struct {
 	Gap   float32    // between the lips, in the middle
 	Width float32    // from corner to corner
 	Shift geom.Point // of the mouth as a whole
-	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; Outline.Give sets Left and Right by it
+	round float32    // how far raised corners come down to the level of the lips, and the sides of the opening shut, 0 to 1; Outline.Give sets Left and Right by it
 	Left  float32    // by how much the left corner goes down
 	Right float32    // by how much the right corner goes down
 	Upper float32    // height of the upper lip, as a multiple of its own

@@ -92,16 +92,18 @@ func TestField(t *testing.T) {
 	const edge = 1. / fieldScale // between cells
 	for _, c := range []struct {
 		from, to    float32 // gaps
-		width, tuck float32 // width as a multiple of the mouth's own
+		width       float32 // as a multiple of the mouth's own
+		tuck, round float32
 	}{
 		{from: 0, to: .05, width: 1}, {from: 0, to: .17, width: 1}, {from: 0, to: .3, width: 1},
 		{from: .2, to: 0, width: 1}, {from: .2, to: .1, width: 1}, {from: .1, to: .3, width: 1}, {from: .3, to: .02, width: 1},
 		{from: 0, to: .1, width: .78}, {from: .2, to: .1, width: .78}, {from: .1, to: .1, width: 1.06},
 		{from: .2, to: .04, width: 1, tuck: 1}, {from: 0, to: .04, width: 1, tuck: 1},
+		{from: 0, to: .2, width: 1 - narrowest, round: 1}, {from: .2, to: .1, width: 1 - narrowest, round: 1}, {from: .1, to: .3, width: 1, round: .5},
 	} {
 		m := someLips(c.from)
 		neck := m.Level() + chinBelow + neckBelow
-		f := wholeField(&m, Shape{Gap: c.to, Width: c.width * m.Width(), Upper: 1, Lower: 1, tuck: c.tuck})
+		f := wholeField(&m, Shape{Gap: c.to, Width: c.width * m.Width(), Upper: 1, Lower: 1, tuck: c.tuck, round: c.round})
 		for x := m.Middle() - 1.2; x < m.Middle()+1.2; x += .04 {
 			last := float32(-1)
 			for y := m.Nose - .2; y < neck+.2; y += .01 {
@@ -118,6 +120,40 @@ func TestField(t *testing.T) {
 					last = max(from, last)
 				}
 			}
+		}
+	}
+}
+
+// TestRound checks the opening of rounded lips: its sides are shut, its middle is higher, its middle half is as large as that of other lips, and the
+// outer edges of the lips are where those of other lips are.
+func TestRound(t *testing.T) {
+	for _, from := range []float32{0, .05, .2} {
+		m := someLips(from)
+		var areas [2]float32
+		for _, x := range []float32{0, .1, .2, .3, .4, .5, .6, .7, .8, .9} { // half widths
+			place := m.Middle() + x*m.Width()/2
+			at := func(round float32) column {
+				return newColumn(&m, Shape{Gap: .12, Width: m.Width(), Upper: 1, Lower: 1, round: round}, place)
+			}
+			other, round := at(0), at(1)
+			gap, usual := round.lower-round.upper, other.lower-other.upper
+			if x <= .5 {
+				areas[0], areas[1] = areas[0]+usual, areas[1]+gap
+			}
+			if x == 0 && gap < 1.1*usual {
+				t.Errorf("open by %g: the middle opens by %.3f, that of other lips by %.3f", from, gap, usual)
+			}
+			if x >= roundest && gap > 1e-3 {
+				t.Errorf("open by %g: open by %.3f at %g half widths from the middle", from, gap, x)
+			}
+			for _, edge := range []int{1, 4} {
+				if d := round.to[edge] - other.to[edge]; abs(d) > .01 {
+					t.Errorf("open by %g: outer edge %d at %g half widths from the middle moves by %.3f", from, edge, x, d)
+				}
+			}
+		}
+		if abs(areas[1]/areas[0]-1) > .03 {
+			t.Errorf("open by %g: the middle half is %.2f times as large", from, areas[1]/areas[0])
 		}
 	}
 }

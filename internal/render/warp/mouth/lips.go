@@ -17,7 +17,8 @@ type Lips struct {
 }
 
 const (
-	archEnd = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
+	archEnd  = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
+	roundest = .6  // those of rounded lips meet at this share of that; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
@@ -116,6 +117,20 @@ func (m *Lips) opening(x, s, gap float32) float32 {
 		return (lower - upper) * gap / max(own, leastGap)
 	}
 	return lower - upper + (gap-own)*arch(s)/archMean
+}
+
+// pursed returns the factor of the opening at s half widths from the middle of rounded lips: at their sides they touch, and in the middle they part
+// more, so that the mean of the middle half stays.
+func pursed(s, round float32) float32 {
+	if round == 0 {
+		return 1
+	}
+	usual, end := arch(s), 1-(1-roundest)*round
+	if usual == 0 {
+		return 0
+	}
+	mean := func(end float32) float32 { return 1 - 1/(12*square(archEnd*end)) } // of arch(s/end), for s from -.5 to .5
+	return arch(s/end) / usual * mean(1) / mean(end)
 }
 
 // measure measures the mouth of a face.

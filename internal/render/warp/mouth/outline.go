@@ -43,7 +43,7 @@ func (o *Outline) Give(m *Lips, s Shape) Shape {
 	s.Shift.X = o[MiddleX] - own[MiddleX]
 	s.Shift.Y = o[LevelY] - o[over]*s.Gap - m.upperEdge(s.Gap)
 	down := o[LevelY] - own[LevelY] - s.Shift.Y
-	fallen := func(corner int) float32 { return down + max(o[corner], o[corner]*(1-s.flat)) - own[corner] }
+	fallen := func(corner int) float32 { return down + max(o[corner], o[corner]*(1-s.round)) - own[corner] }
 	s.Left, s.Right = fallen(leftLower), fallen(rightLower)
 	s.Upper *= max(o[upperLip], thinnest) / own[upperLip]
 	s.Lower *= max(o[lowerLip], thinnest) / own[lowerLip]

@@ -60,7 +60,7 @@ func TestSmileRounds(t *testing.T) {
 		s := o.Give(&m, c.shape)
 		for _, side := range []float32{-1.001, 1.001} {
 			if got := newColumn(&m, s, m.Middle()+side*s.Width/2).to[1]; abs(got-c.want) > .002 {
-				t.Errorf("rounded by %g: a corner lies at %.3f, want %.3f", s.flat, got, c.want)
+				t.Errorf("rounded by %g: a corner lies at %.3f, want %.3f", s.round, got, c.want)
 			}
 		}
 	}

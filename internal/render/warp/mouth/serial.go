@@ -23,7 +23,7 @@ func (m *Lips) code(c *serial.Coder) {
 
 // Code codes a shape.
 func (s *Shape) Code(c *serial.Coder) {
-	c.Floats(&s.Gap, &s.Width, &s.Shift.X, &s.Shift.Y, &s.flat, &s.Left, &s.Right, &s.Upper, &s.Lower, &s.hide, &s.roll, &s.tuck, &s.far)
+	c.Floats(&s.Gap, &s.Width, &s.Shift.X, &s.Shift.Y, &s.round, &s.Left, &s.Right, &s.Upper, &s.Lower, &s.hide, &s.roll, &s.tuck, &s.far)
 }
 
 // Code codes an example without Shown.
