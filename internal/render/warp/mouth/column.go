@@ -35,15 +35,16 @@ func newColumn(m *Lips, w Shape, x float32) column {
 		return c
 	}
 	even := m.opening(x+c.aside, s, w.Gap) // of lips that aren't rounded: it places their outer edges
-	gap := even * pursed(s, w.round)
-	more := max(gap-(l-u), 0) // by which the lips open
+	purse := pursed(s, w.round)
+	gap := even * purse
 	c.upper, c.lower = m.part(u, l, gap)
 	high, low := m.part(u, l, even)
 	c.upper, c.lower, high, low = c.upper+shift, c.lower+shift, high+shift, low+shift
 	closed := smoothstep(2 - 2*gap/thinGap)
 	c.shut = closed * closing(l-u-gap)
-	roll := w.roll * c.shut                                                 // lips that were apart roll inwards as they meet
-	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(more/openMore) // the edge of a lip may be read in the teeth
+	roll := w.roll * c.shut // lips that were apart roll inwards as they meet
+	lap := overlap*c.shut + w.hide*arch(s)/2 + pursedHides*max(1-purse, 0)
+	lap += lipEdge * clamp(abs(gap-(l-u))/openMore) // the edge of a lip may be read in the teeth
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-lap-leastLip), max(bottom, l+lap+leastLip)
 	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)

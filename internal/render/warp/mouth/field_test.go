@@ -124,8 +124,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestRound checks the opening of rounded lips: its sides are shut, its middle is higher, its middle half is as large as that of other lips, and the
-// outer edges of the lips are where those of other lips are.
+// TestRound checks the opening of rounded lips: its sides are shut, its middle is higher, its middle half is as large as that of other lips, and there
+// the outer edges of the lips are where those of other lips are.
 func TestRound(t *testing.T) {
 	for _, from := range []float32{0, .05, .2} {
 		m := someLips(from)
@@ -139,17 +139,17 @@ func TestRound(t *testing.T) {
 			gap, usual := round.lower-round.upper, other.lower-other.upper
 			if x <= .5 {
 				areas[0], areas[1] = areas[0]+usual, areas[1]+gap
+				for _, edge := range []int{1, 4} {
+					if d := round.to[edge] - other.to[edge]; abs(d) > .01 {
+						t.Errorf("open by %g: outer edge %d at %g half widths from the middle moves by %.3f", from, edge, x, d)
+					}
+				}
 			}
 			if x == 0 && gap < 1.1*usual {
 				t.Errorf("open by %g: the middle opens by %.3f, that of other lips by %.3f", from, gap, usual)
 			}
 			if x >= roundest && gap > 1e-3 {
 				t.Errorf("open by %g: open by %.3f at %g half widths from the middle", from, gap, x)
-			}
-			for _, edge := range []int{1, 4} {
-				if d := round.to[edge] - other.to[edge]; abs(d) > .01 {
-					t.Errorf("open by %g: outer edge %d at %g half widths from the middle moves by %.3f", from, edge, x, d)
-				}
 			}
 		}
 		if abs(areas[1]/areas[0]-1) > .03 {
