@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/cors"
 	"lipsync/internal/http/rest"
@@ -222,8 +223,8 @@ func TestLeadingKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer objects.Close()
-	service := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}},
-		lipsync.Ports{Store: g.store.Store, Objects: objects, Queue: lossy{}})
+	service := lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}},
+		base.Ports{Store: g.store.Store, Objects: objects, Queue: lossy{}})
 	api := cors.Allow([]string{"*"}, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	mux := http.NewServeMux()
 	mux.Handle("/", api)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -52,10 +53,10 @@ func newWalk(t *testing.T, function string) *walk {
 	check.Must(t, err)
 	t.Cleanup(func() { w.objects.Close() })
 	pool := small{w.guard.store.Queue, w.clock.Now}
-	w.Service = lipsynctest.NewService(t, lipsync.Config{
+	w.Service = lipsynctest.NewService(t, base.Config{
 		GenerateRate: 301, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}, Pooled: true, Workers: 5, SmallWorkers: 5,
 		Limits: lipsync.Limits{Open: 12, Stored: 1 << 20},
-	}, lipsync.Ports{Store: w.guard.store.Store, Objects: w.objects, Queue: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store.Queue})
+	}, base.Ports{Store: w.guard.store.Store, Objects: w.objects, Queue: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store.Queue})
 	w.seed(t)
 	kinds := "account batch batches calls claimed delivery freed idempotency key keyid keys pool rate request sessions upload usage used webhooks"
 	check.Want(t, "kinds of partitions", strings.Join(slices.Sorted(maps.Keys(w.guard.written)), " "), kinds)

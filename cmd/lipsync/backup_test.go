@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lipsync/cmd/lipsync/internal/datafolder"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -93,7 +94,7 @@ func serviceOn(t testing.TB, folder *datafolder.Folder) *service.Service {
 	t.Helper()
 	ports := folder.Ports()
 	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
-	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
+	return lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, ports)
 }
 
 // TestBackupOfOldOutput backs up an output that is older than outputs are kept by default, and restores it.

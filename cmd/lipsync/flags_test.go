@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
@@ -22,7 +23,7 @@ func TestDefaults(t *testing.T) {
 	if got, want := worker.Limits(c.Serve.Settings), render.DefaultLimits(); got != want {
 		t.Errorf("got limits of media %+v, want %+v", got, want)
 	}
-	got, want := c.Serve.Config(lipsync.Config{}).Limits, lipsync.DefaultLimits()
+	got, want := c.Serve.Config(base.Config{}).Limits, lipsync.DefaultLimits()
 	want.Batches, want.Webhooks, want.Undelivered = 0, 0, 0 // no settings: 0 is the default
 	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour, Records: 365 * 24 * time.Hour}
 	if got != want {

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -37,7 +38,7 @@ func (c *createKeyCommand) Validate() error {
 }
 
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
-	return c.with(ctx, lipsync.Config{Limits: lipsync.Limits{Keys: c.MaxKeys}}, func(service *service.Service) error {
+	return c.with(ctx, base.Config{Limits: lipsync.Limits{Keys: c.MaxKeys}}, func(service *service.Service) error {
 		var limit int64 // 0: any number
 		if c.Limit != nil {
 			limit = *c.Limit
@@ -70,7 +71,7 @@ type listKeysCommand struct {
 }
 
 func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
-	return c.withKept(ctx, lipsync.Config{}, func(service *service.Service) error {
+	return c.withKept(ctx, base.Config{}, func(service *service.Service) error {
 		keys, err := service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ type revokeKeyCommand struct {
 }
 
 func (c *revokeKeyCommand) Run(ctx context.Context) error {
-	return c.withKept(ctx, lipsync.Config{}, func(service *service.Service) error {
+	return c.withKept(ctx, base.Config{}, func(service *service.Service) error {
 		return sentence(service.RevokeKey(ctx, "", c.ID))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -48,7 +49,7 @@ type requestJSON struct {
 }
 
 func (c *listRequestsCommand) Run(ctx context.Context, s streams) error {
-	return c.withKept(ctx, lipsync.Config{}, func(service *service.Service) error {
+	return c.withKept(ctx, base.Config{}, func(service *service.Service) error {
 		accounts := []string{c.Account}
 		if c.AllAccounts {
 			keys, err := service.Keys(ctx, "")

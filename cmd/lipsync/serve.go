@@ -17,6 +17,7 @@ import (
 
 	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"
@@ -129,9 +130,9 @@ func (c *serveCommand) base(address net.Addr) *url.URL {
 }
 
 // config returns what the service offers and allows. Requests may name the engines of the set.
-func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
+func (c *serveCommand) config(s *engines.Set) (base.Config, error) {
 	names, err := s.Names(c.Engine)
-	return c.Settings.Config(lipsync.Config{
+	return c.Settings.Config(base.Config{
 		Engines: names, Workers: c.workers(), MaxFindings: service.MostFindings, MaxPieces: service.MostPieces,
 	}), err
 }

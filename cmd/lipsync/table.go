@@ -11,7 +11,7 @@ import (
 
 	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/aws/awsclient"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
@@ -44,7 +44,7 @@ func (d deploymentFlags) String() string {
 }
 
 // withKept calls f with the service of a data folder or table that exists: it makes no data folder.
-func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(*service.Service) error) error {
+func (d deploymentFlags) withKept(ctx context.Context, c base.Config, f func(*service.Service) error) error {
 	if d.Table == nil {
 		if err := datafolder.Check(d.Data); err != nil {
 			return err
@@ -54,13 +54,13 @@ func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(
 }
 
 // with calls f with the service, which can only do keys if it is on AWS.
-func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*service.Service) error) error {
+func (d deploymentFlags) with(ctx context.Context, c base.Config, f func(*service.Service) error) error {
 	if d.Table != nil {
 		store, err := openTable(ctx, *d.Table)
 		if err != nil {
 			return err
 		}
-		service, err := service.New(c, lipsync.Ports{Store: store.Store})
+		service, err := service.New(c, base.Ports{Store: store.Store})
 		if err != nil {
 			return err
 		}

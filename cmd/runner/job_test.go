@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lipsync/internal/aws/cloud"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/network/onnx"
@@ -56,7 +57,7 @@ func TestOpensAtClaim(t *testing.T) {
 	}()
 	defer log.Close()
 	j := &job{scratch: t.TempDir(), duty: lipsync.DoesSmall}
-	d := &cloud.Deployment{Service: &service.Service{Base: &lipsync.Base{}}, Log: slog.New(slog.NewTextHandler(lines, nil))}
+	d := &cloud.Deployment{Service: &service.Service{Base: &base.Base{}}, Log: slog.New(slog.NewTextHandler(lines, nil))}
 	err := j.with(t.Context(), d, func(w *worker.Worker) error {
 		select {
 		case <-opened:

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/aws/gateway"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	service, err := service.New(lipsync.Config{}, lipsync.Ports{})
+	service, err := service.New(base.Config{}, base.Ports{})
 	if err != nil {
 		log.Fatal(err)
 	}

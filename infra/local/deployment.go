@@ -12,7 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest/fakebatch"
@@ -93,7 +93,7 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 		return nil, err
 	}
 	store := dynamodb.New(o.Config, dep.Outputs["TableName"]).Store
-	if dep.service, err = service.New(lipsync.Config{}, lipsync.Ports{Store: store}); err != nil {
+	if dep.service, err = service.New(base.Config{}, base.Ports{Store: store}); err != nil {
 		return nil, err
 	}
 	dep.Batch, dep.Small = dep.newBatch(names, attempts, o), dep.newSmall(small, o)

@@ -25,6 +25,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"lipsync/internal/aws/broker"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -77,11 +78,11 @@ func (d *testDeployment) takeOver(t *testing.T) *takenOver {
 		objects.Unlisted = true
 		return objects
 	}
-	base, err := lipsync.NewBase(lipsync.Config{}, lipsync.Ports{Objects: broker.NewObjects(o.records, open(o.runner.Credentials), open)})
+	b, err := base.New(base.Config{}, base.Ports{Objects: broker.NewObjects(o.records, open(o.runner.Credentials), open)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.work = service.NewWork(base, o.records)
+	o.work = service.NewWork(b, o.records)
 	return o
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/lipsynctest"
@@ -124,7 +124,7 @@ func contract(t *testing.T, s *Stack) {
 // service returns the domain on the stack's table.
 func (s *Stack) service(t testing.TB) *service.Service {
 	t.Helper()
-	return lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store})
+	return lipsynctest.NewService(t, base.Config{}, base.Ports{Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store})
 }
 
 // late is the most time after which a line is in a log.

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -49,7 +50,7 @@ func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	check.Must(t, err)
 	t.Cleanup(func() { _, _ = store.Close(), objects.Close() })
 	f := &fixture{}
-	f.Service = lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
+	f.Service = lipsynctest.NewService(t, base.Config{Engines: []string{"warp", "wav2lip"}}, base.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
 	_, key, err := f.CreateKey(t.Context(), "a", "laptop", 0)
 	check.Must(t, err)
 	f.caller = lipsync.Caller{Account: "a", KeyID: key.ID, CallID: "call"}

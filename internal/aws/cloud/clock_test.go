@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -28,7 +29,7 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+	s := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{
 		Store:   dynamodb.New(cfg, table).Store,
 		Objects: objects,
 		Queue:   noQueue{},

@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/aws/emf"
 	"lipsync/internal/aws/gateway"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"
 	"lipsync/internal/domain/service"
@@ -31,8 +32,8 @@ import (
 type Deployment struct {
 	Service  *service.Service // made of what the parts added to the fields below
 	Wanted   operator.Settings
-	Own      lipsync.Config // what isn't in Wanted
-	Ports    lipsync.Ports
+	Own      base.Config // what isn't in Wanted
+	Ports    base.Ports
 	Settings *settings.Values
 	Metrics  *emf.Metrics
 	Log      *slog.Logger
@@ -59,7 +60,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   config,
 		Settings: settings.Environment(getenv),
-		Own:      lipsync.Config{Pooled: true},
+		Own:      base.Config{Pooled: true},
 	}
 	d.Metrics = emf.New(w, c.now, settings.Name.In(d.Settings))
 	d.Log.Info("start", "version", version.String())

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lipsync/internal/aws/gateway"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -95,7 +95,7 @@ func TestPaths(t *testing.T) {
 
 // TestUnknownPaths checks that the handler answers calls that match no other resource.
 func TestUnknownPaths(t *testing.T) {
-	service := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{})
+	service := lipsynctest.NewService(t, base.Config{}, base.Ports{})
 	handler := gateway.Handler(rest.Base, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	for resource, paths := range map[string][]string{
 		"/":         {"/"},

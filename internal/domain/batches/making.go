@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
@@ -14,7 +15,7 @@ import (
 const (
 	// linesAtOnce is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
 	// they are made well within settle.
-	linesAtOnce = lipsync.AtOnce
+	linesAtOnce = base.AtOnce
 	// settle is the time after which no process makes requests of a batch any more that was canceled, or whose key was revoked or expired.
 	settle = 2 * time.Minute
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
@@ -34,7 +35,7 @@ func (s *Service) SweepBatches(ctx context.Context, end time.Time) (*Awaited, er
 	if latest := s.Now().Add(batchesTime); latest.Before(end) {
 		end = latest
 	}
-	first := lipsync.RandomBelow(s.Random, len(accounts))
+	first := s.RandomBelow(len(accounts))
 	err = errors.Join(err, s.Each(len(accounts), end, func(i int) error {
 		return s.sweepBatchesOf(ctx, accounts[(first+i)%len(accounts)], end)
 	}))

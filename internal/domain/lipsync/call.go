@@ -14,6 +14,15 @@ const (
 	MostCalls = 1000
 )
 
+// CallKind is a group of calls that shares a rate.
+type CallKind string
+
+// The kinds of calls.
+const (
+	GenerateCall CallKind = "generate"
+	ReadCall     CallKind = "read"
+)
+
 // Call is what is kept of a call of the API with a key: no body, no address and no secret.
 type Call struct {
 	At        time.Time

@@ -69,15 +69,6 @@ func DefaultLimits() Limits {
 // can't know when one of them ends; many take about this long.
 const openRetry = time.Minute
 
-// complete returns the limits with the defaults for those that are 0.
-func (l Limits) complete() Limits {
-	d := DefaultLimits()
-	l.Open, l.Stored, l.Keys = cmp.Or(l.Open, d.Open), cmp.Or(l.Stored, d.Stored), cmp.Or(l.Keys, d.Keys)
-	l.Batches, l.Webhooks = cmp.Or(l.Batches, d.Batches), cmp.Or(l.Webhooks, d.Webhooks)
-	l.Undelivered = cmp.Or(l.Undelivered, d.Undelivered)
-	return l
-}
-
 // Explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
 func (l Limits) Explain(err error) error {

@@ -22,6 +22,10 @@ const (
 // LinkLife is the time for which a signed link to an object can be read.
 const LinkLife = 2 * time.Hour
 
+// OrphanAge is the age from which an object without a record can be deleted. Every writer
+// stores the record of a new object sooner than that.
+const OrphanAge = 24 * time.Hour
+
 // OutputKey returns the object key of the request's output. It contains the number of the claim, so a
 // worker that lost a request can't overwrite another worker's output.
 func (r Request) OutputKey(claim int) string {

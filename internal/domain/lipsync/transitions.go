@@ -10,6 +10,19 @@ import (
 // another process has changed the request meanwhile. If there is no such request, the store calls it for the zero Request, and returns
 // the error. Times in the result have the precision of stores. What follows from a change of the status is in News and GivesBack.
 
+// Lease is the time for which a worker holds a request before it must renew the lease.
+const Lease = time.Minute
+
+// Numbers of claims after which a request fails.
+const (
+	// MaxAttempts is the largest number of claims, without those that ended with a release.
+	MaxAttempts = 3
+	// MaxClaims is the largest number of all claims, without Delays. It ends a request that crashes
+	// the process at each attempt. Recover does not count such an attempt. Restarts and crashes with
+	// other causes reach it only if they are very frequent.
+	MaxClaims = 30
+)
+
 // Transition is a change of a request: it returns the request as it is to be stored, or why it may not change.
 type Transition func(Request) (Request, error)
 

@@ -1,7 +1,6 @@
 package lipsync
 
 import (
-	"context"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -43,20 +42,3 @@ type Backlog struct {
 	// its creation, or the end of a lease that ran out. It is zero if no request waits.
 	WaitingSince time.Time
 }
-
-// nobody is a Watcher and an Announcer that does nothing.
-type nobody struct{}
-
-func (nobody) Created(Request)                    {}
-func (nobody) Started(Request)                    {}
-func (nobody) Finished(Request)                   {}
-func (nobody) Postponed(Request, failure.Failure) {}
-func (nobody) Waiting(time.Duration)              {}
-func (nobody) Unreachable(int)                    {}
-func (nobody) Failing(time.Duration)              {}
-func (nobody) Refused(BusEvent)                   {}
-func (nobody) CallNotNoted()                      {}
-
-func (nobody) Posted(Delivery, time.Duration) {}
-
-func (nobody) Announce(context.Context, string, string, time.Duration) error { return nil }

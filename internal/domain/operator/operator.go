@@ -4,6 +4,7 @@ package operator
 import (
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 )
@@ -32,7 +33,7 @@ type Settings struct {
 
 // Config returns the config of a program with the settings: the rates, sizes, limits and retention, and whether provenance is required. The engines, the
 // workers and their duty, and the bounds of findings and pieces are the program's own.
-func (s Settings) Config(own lipsync.Config) lipsync.Config {
+func (s Settings) Config(own base.Config) base.Config {
 	own.GenerateRate, own.ReadRate, own.MaxVideo, own.MaxAudio = s.GenerateRate, s.ReadRate, int64(s.MaxVideo), int64(s.MaxAudio)
 	own.RequireProvenance = s.RequireProvenance
 	own.Limits = lipsync.Limits{

@@ -7,18 +7,19 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 // Service makes requests, lets workers claim and hold them, and ends them.
 type Service struct {
-	*lipsync.Base
+	*base.Base
 	foretold atomic.Int64 // Unix time in seconds of the last Foretell
 }
 
 // New returns a Service.
-func New(b *lipsync.Base) *Service { return &Service{Base: b} }
+func New(b *base.Base) *Service { return &Service{Base: b} }
 
 // Generate creates a request and returns its id. For a repeated call with the same idempotency key
 // it returns the id of the first call. It deletes the media that were stored for the request if it

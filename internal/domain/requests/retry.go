@@ -131,5 +131,5 @@ func (s *Service) transientPause(code failure.Reason, lasts time.Duration, err e
 // jitter returns a random time from half of d to d, so that requests that failed together are not
 // tried again together.
 func (s *Service) jitter(d time.Duration) time.Duration {
-	return d/2 + d/2*time.Duration(lipsync.RandomByte(s.Random))/255
+	return d/2 + d/2*time.Duration(s.RandomByte())/255
 }

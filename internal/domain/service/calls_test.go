@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
@@ -27,7 +28,7 @@ func TestNoteCallSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		told := new(watcher)
-		s := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
+		s := lipsynctest.NewService(t, base.Config{}, base.Ports{
 			Store: lipsync.Store{Calls: silentCalls{}}, Watcher: told, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		began := time.Now()

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -95,7 +96,7 @@ func scaled(t testing.TB, p interface {
 	lipsync.Demand
 }, most int) *service.Service {
 	t.Helper()
-	return lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: most}, lipsync.Ports{
+	return lipsynctest.NewService(t, base.Config{Pooled: true, Workers: most}, base.Ports{
 		Pool:   p,
 		Demand: p,
 	})
@@ -157,13 +158,13 @@ func TestScaleBoth(t *testing.T) {
 		{name: "no small workers", small: 10, large: 2, startRunners: 2},
 	} {
 		p, small := &pool{requests: c.small, large: c.large, waiting: c.waiting, running: c.running, mean: 30 * time.Second}, &pool{waiting: c.waitingSmall, running: c.runningSmall}
-		ports := lipsync.Ports{Pool: p, Demand: p}
+		ports := base.Ports{Pool: p, Demand: p}
 		if c.most > 0 {
 			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
 			p.made = time.Now()
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
 			check.Must(t, s.Scale(t.Context()))
 		})
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
@@ -188,13 +189,13 @@ func TestScaleByClass(t *testing.T) {
 		{name: "small ones, which ten runners take soon", small: 2, running: 10, most: 100, startSmall: 2},
 	} {
 		p, small := &pool{requests: c.small, large: c.large, running: c.running, mean: 10 * time.Second, meanLarge: time.Hour}, &pool{running: c.runningSmall}
-		ports := lipsync.Ports{Pool: p, Demand: p}
+		ports := base.Ports{Pool: p, Demand: p}
 		if c.most > 0 {
 			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
 			p.made = time.Now()
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
 			time.AfterFunc(time.Second, func() { check.Want(t, c.name+": small workers at once", sum(small.started), 0) })
 			check.Must(t, s.Scale(t.Context()))
 			time.Sleep(time.Second)
@@ -227,12 +228,12 @@ func TestScaleNeural(t *testing.T) {
 		{name: "no GPU", small: 6, neural: 3, startRunners: 3},
 	} {
 		p, neural := &pool{requests: c.small, neural: c.neural, running: c.runnersRunning, mean: 30 * time.Second, meanNeural: 2 * time.Minute}, &pool{waiting: c.waiting, running: c.running}
-		ports := lipsync.Ports{Pool: p, Demand: p}
+		ports := base.Ports{Pool: p, Demand: p}
 		if c.most > 0 {
 			ports.NeuralPool = neural
 		}
 		synctest.Test(t, func(t *testing.T) {
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, NeuralWorkers: c.most}, ports)
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 1000, NeuralWorkers: c.most}, ports)
 			time.AfterFunc(2*time.Second, func() {
 				check.Want(t, c.name+": runners at once", sum(p.started), c.startRunners)
 				check.Want(t, c.name+": runners with a GPU at once", sum(neural.started), map[bool]int{true: c.startNeural}[c.running == 0])
@@ -271,7 +272,7 @@ func TestScaleSlowly(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			late, small := lateCount{&pool{requests: 1, mean: 30 * time.Second}, new(time.Time)}, &pool{}
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: late, SmallPool: small, Demand: late})
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, base.Ports{Pool: late, SmallPool: small, Demand: late})
 			if !alone {
 				time.AfterFunc(1100*time.Millisecond, func() {
 					_, err := late.LockSmall(t.Context(), time.Now(), time.Now().Add(time.Second))
@@ -295,7 +296,7 @@ func (*unable) Start(context.Context, int) error { return errStart }
 // TestScaleWithoutSmall starts runners for large requests although no small worker can be started for a small one. The error is told.
 func TestScaleWithoutSmall(t *testing.T) {
 	p := &pool{requests: 1, large: 1, mean: 30 * time.Second}
-	s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: &unable{}, Demand: p})
+	s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, base.Ports{Pool: p, SmallPool: &unable{}, Demand: p})
 	if err := s.Scale(t.Context()); !errors.Is(err, errStart) {
 		t.Errorf("got %v, want %v", err, errStart)
 	}
@@ -327,7 +328,7 @@ func TestScaleLeavesToRunners(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, small := &pool{requests: c.small, made: time.Now(), large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, base.Ports{Pool: p, SmallPool: small, Demand: p})
 			time.AfterFunc(time.Second, func() {
 				check.Want(t, c.name+": small workers at once", sum(small.started), c.atOnce)
 				p.requests, p.newer = p.requests-c.took, c.came
@@ -345,7 +346,7 @@ func TestScaleBeforeShown(t *testing.T) {
 	for _, c := range []struct{ runners, small, smallStarting, started int }{{started: 1}, {runners: 1}, {small: 1}, {smallStarting: 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			p, small := &pool{made: time.Now(), running: c.runners, mean: 30 * time.Second}, &pool{running: c.small, waiting: c.smallStarting}
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
+			s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, base.Ports{Pool: p, SmallPool: small, Demand: p})
 			time.AfterFunc(time.Second, func() { p.requests = 1 })
 			check.Must(t, s.Scale(t.Context()))
 			check.Want(t, fmt.Sprintf("small workers of %+v", c), sum(small.started), c.started)
@@ -360,11 +361,11 @@ func TestExpect(t *testing.T) {
 		{most: 10, started: 1}, {waiting: 1, most: 10}, {running: 1, most: 10, started: 1}, {running: 1, most: 1}, {requests: 2, waiting: 1, most: 10, started: 1}, {},
 	} {
 		p, small := &pool{requests: c.requests, mean: 30 * time.Second}, &pool{waiting: c.waiting, running: c.running}
-		ports := lipsync.Ports{Pool: p, Demand: p}
+		ports := base.Ports{Pool: p, Demand: p}
 		if c.most > 0 {
 			ports.SmallPool = small
 		}
-		s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: c.most}, ports)
+		s := lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 10, SmallWorkers: c.most}, ports)
 		check.Must(t, s.Expect(t.Context()))
 		check.Want(t, fmt.Sprintf("small workers of %+v", c), sum(small.started), c.started)
 		check.Want(t, "runners", sum(p.started), 0)

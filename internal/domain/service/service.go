@@ -5,15 +5,15 @@
 package service
 
 import (
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/batches"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/webhooks"
 )
 
 // Service holds every business rule. All methods are safe for concurrent use.
 type Service struct {
-	*lipsync.Base
+	*base.Base
 	*requestService
 	*webhookService
 	*batchService
@@ -27,9 +27,9 @@ type (
 	batchService   = batches.Service
 )
 
-// New returns a service. Its errors are those of lipsync.NewBase.
-func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
-	b, err := lipsync.NewBase(c, p)
+// New returns a service. Its errors are those of base.New.
+func New(c base.Config, p base.Ports) (*Service, error) {
+	b, err := base.New(c, p)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
@@ -63,7 +64,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{clock: lipsynctest.NewClock(), queue: &queue{}}
 	store, objects := ports(t, f.clock)
-	f.Service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 2, ReadRate: 3, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+	f.Service = lipsynctest.NewService(t, base.Config{GenerateRate: 2, ReadRate: 3, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
 		Queue:   f.queue,

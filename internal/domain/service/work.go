@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -46,14 +47,14 @@ var _ Records = (*Service)(nil)
 // Work is what workers do: they claim requests by Records, which may be in another process, and read and store media. All methods are safe for
 // concurrent use.
 type Work struct {
-	*lipsync.Base
+	*base.Base
 	Records
 
 	findings, pieces cache
 }
 
 // NewWork returns the Work with the records. The base needs no Store.
-func NewWork(b *lipsync.Base, r Records) *Work {
+func NewWork(b *base.Base, r Records) *Work {
 	return &Work{Base: b, Records: r, findings: cache{prefix: lipsync.FindingsKeys}, pieces: cache{prefix: lipsync.PieceKeys, newest: true}}
 }
 

@@ -15,7 +15,7 @@ const roomEvery = 16 << 20
 // since the size of a stream is not known before its end.
 type RoomReader struct {
 	R    io.Reader
-	Room func(size int64) error // see lipsync.Ports
+	Room func(size int64) error // see base.Ports
 	passed
 }
 

@@ -145,7 +145,7 @@ func (s *Service) attempt(ctx context.Context, w lipsync.Webhook, d *lipsync.Del
 	if ctx.Err() != nil { // this process ends; the attempt is made again
 		return ctx.Err()
 	}
-	endAttempt(d, began, s.Now(), answer, sendErr, float64(lipsync.RandomByte(s.Random))/255)
+	endAttempt(d, began, s.Now(), answer, sendErr, float64(s.RandomByte())/255)
 	if err := s.noteHealth(ctx, w, *d); err != nil {
 		return err
 	}

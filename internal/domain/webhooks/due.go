@@ -147,7 +147,7 @@ func (s *Service) SweepWebhooks(ctx context.Context, end time.Time) error {
 		end = latest
 	}
 	accounts, err := s.Store.Webhooks.All(ctx)
-	first := lipsync.RandomBelow(s.Random, len(accounts))
+	first := s.RandomBelow(len(accounts))
 	accounts = slices.Concat(accounts[first:], accounts[:first])
 	swept := s.Each(len(accounts), end, func(i int) error { return s.sweepAccount(ctx, accounts[i], end) })
 	return errors.Join(err, swept, s.Store.Webhooks.Expire(ctx, s.Now().Add(-lipsync.KeepDeliveries)))

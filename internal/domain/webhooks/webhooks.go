@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -32,10 +33,10 @@ const (
 )
 
 // Service keeps the webhooks of accounts, and sends events to them and to the Bus.
-type Service struct{ *lipsync.Base }
+type Service struct{ *base.Base }
 
 // New returns a Service.
-func New(b *lipsync.Base) *Service { return &Service{b} }
+func New(b *base.Base) *Service { return &Service{b} }
 
 // CreateWebhook makes a webhook with a new secret. It returns WebhookLimit if the account has as many
 // webhooks as it may have.

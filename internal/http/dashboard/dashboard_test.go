@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -65,7 +66,7 @@ func newFixture(t testing.TB) *fixture {
 	}
 	t.Cleanup(func() { folder.Close() })
 	f := &fixture{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
-	f.service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+	f.service = lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
 		Queue:   lossy{},

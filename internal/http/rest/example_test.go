@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 )
 
 // Only endpoints that need a key use the service's ports, such as its store.
 func ExampleNew() {
-	service, err := service.New(lipsync.Config{}, lipsync.Ports{})
+	service, err := service.New(base.Config{}, base.Ports{})
 	if err != nil {
 		panic(err)
 	}

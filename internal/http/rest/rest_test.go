@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -56,7 +57,7 @@ func newFixture(t testing.TB) *fixture {
 	}
 	t.Cleanup(func() { objects.Close() })
 	f := &fixture{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
-	f.service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+	f.service = lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
 		Queue:   lossy{},

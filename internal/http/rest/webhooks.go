@@ -134,7 +134,7 @@ type testData struct {
 	WebhookID string `json:"webhook_id"`
 }
 
-// EventBody returns the function for lipsync.Ports.EventBody. A relative link to an output becomes
+// EventBody returns the function for base.Ports.EventBody. A relative link to an output becomes
 // absolute by the address base, which may be nil if there are none.
 func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Subject) ([]byte, error) {
 	return func(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
@@ -149,7 +149,7 @@ type busEvent struct {
 	event
 }
 
-// BusEventBody is lipsync.Ports.EventBody for a Bus. The URLs of outputs must be absolute.
+// BusEventBody is base.Ports.EventBody for a Bus. The URLs of outputs must be absolute.
 func BusEventBody(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
 	return encode(busEvent{d.ID, d.Account, viewEvent(d, about, nil)})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -237,7 +238,7 @@ func TestForestalled(t *testing.T) {
 				return canceled("TransactionConflict")(r)
 			}
 		}}
-		service := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{Store: openWire(t, &w).Store})
+		service := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{Store: openWire(t, &w).Store})
 		start := time.Now()
 		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, requests.Params{
 			Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},

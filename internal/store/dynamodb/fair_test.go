@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -137,7 +138,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, read := openCounted(t)
-	reader := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
+	reader := lipsynctest.NewService(t, base.Config{}, base.Ports{
 		Store: s.Store,
 		Now:   func() time.Time { return now },
 	})

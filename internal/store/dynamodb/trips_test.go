@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
@@ -47,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	store := openWire(t, &f.wire)
-	f.Service = lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, GenerateRate: 60, ReadRate: 60, Engines: []string{"warp"}}, lipsync.Ports{
+	f.Service = lipsynctest.NewService(t, base.Config{Pooled: true, Workers: 10, GenerateRate: 60, ReadRate: 60, Engines: []string{"warp"}}, base.Ports{
 		Store:   store.Store,
 		Demand:  store.Queue,
 		Objects: objects,

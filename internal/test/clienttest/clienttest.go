@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -56,7 +57,7 @@ func New(t testing.TB) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := &Service{Service: lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 8 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, lipsync.Ports{
+	s := &Service{Service: lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 8 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
 		Queue:   nobody{},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/clock"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -23,7 +24,7 @@ type machine struct {
 
 func newMachine(t testing.TB, store lipsync.Store, objects lipsync.Objects, c *Clock) *machine {
 	t.Helper()
-	return &machine{clock: c, Service: NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
+	return &machine{clock: c, Service: NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
 		Queue:   faultyQueue{&faults{}},

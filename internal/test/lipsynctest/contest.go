@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
@@ -37,7 +38,7 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	}
 	made(40, 110)
 	const now = 150
-	s := NewService(t, lipsync.Config{Workers: 1}, lipsync.Ports{
+	s := NewService(t, base.Config{Workers: 1}, base.Ports{
 		Store: store,
 		Now:   func() time.Time { return at(now) },
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -54,7 +55,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	store, objects := open(t)
 	clock := NewClock()
 	s := &story{t: t, clock: clock, renders: make(map[string]int)}
-	s.service = NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
+	s.service = NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, base.Ports{
 		Store:   faulty(store, f),
 		Objects: faultyObjects{objects, f},
 		Queue:   faultyQueue{f},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -31,7 +32,7 @@ type Past struct {
 // NewPast returns a service with empty ports.
 func NewPast(t testing.TB, store lipsync.Store, objects lipsync.Objects) *Past {
 	p := &Past{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	p.Service = NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+	p.Service = NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
 		Queue:   faultyQueue{&faults{}},

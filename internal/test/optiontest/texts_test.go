@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
@@ -75,7 +76,7 @@ func newFixture(t *testing.T, store lipsync.Store) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 1000, ReadRate: 1000, MaxVideo: 1 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, lipsync.Ports{
+	s := lipsynctest.NewService(t, base.Config{GenerateRate: 1000, ReadRate: 1000, MaxVideo: 1 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
 		Queue:   noQueue{},

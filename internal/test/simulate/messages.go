@@ -40,7 +40,7 @@ func (m *messages) Send(_ context.Context, r lipsync.Request) error {
 	return nil
 }
 
-// foretell is the Foretell of lipsync.Ports.
+// foretell is the Foretell of base.Ports.
 func (m *messages) foretell(context.Context) error {
 	m.send(sqs.Foretold)
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/aws/sqs"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
@@ -107,7 +108,7 @@ func newWorld(p Plan) (_ *World, err error) {
 	w.neural = w.newFleet(p.Neural.Fleet, 8, lipsync.DoesNeural)
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
 	w.small = &smallPool{World: w, dice: newDice(p.Seed, 7)}
-	ports := lipsync.Ports{
+	ports := base.Ports{
 		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Foretell: w.messages.foretell, Watcher: w.ledger, Pool: w.fleet, Demand: w.store.Queue,
 		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
 	}
@@ -118,7 +119,7 @@ func newWorld(p Plan) (_ *World, err error) {
 	if p.Neural.Share > 0 {
 		ports.NeuralPool, neural = w.neural, p.Neural.Fleet.Instances
 	}
-	w.service, err = service.New(lipsync.Config{
+	w.service, err = service.New(base.Config{
 		Engines: []string{warp, wav2lip}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
 		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, NeuralWorkers: neural, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, ports)

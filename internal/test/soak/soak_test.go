@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
@@ -84,7 +85,7 @@ func newLoad(t *testing.T) (*Load, *service.Service) {
 	must(t, err)
 	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, slog.New(slog.DiscardHandler))
 	must(t, err)
-	service := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000}, lipsync.Ports{
+	service := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
 		Queue:   deaf{},

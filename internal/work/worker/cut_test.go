@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -190,8 +191,8 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	t.Cleanup(files.Close)
 	web := n.link(t, files.Listener.Addr().String(), step.webDown, 0)
 	table, bucket := e.Table(t), e.Bucket(t)
-	config := lipsync.Config{Engines: []string{"warp"}}
-	client := lipsynctest.NewService(t, config, lipsync.Ports{
+	config := base.Config{Engines: []string{"warp"}}
+	client := lipsynctest.NewService(t, config, base.Ports{
 		Store:   dynamodb.New(e.Config(), table).Store,
 		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
 		Queue:   noQueue{},
@@ -206,7 +207,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	}
 
 	cfg := awstest.Config(n.link(t, strings.TrimPrefix(e.URL, "http://"), step.awsDown, step.awsUp))
-	ports := lipsync.Ports{Store: dynamodb.New(cfg, table).Store, Objects: s3.New(cfg, bucket, s3.Signer{}), Queue: noQueue{}}
+	ports := base.Ports{Store: dynamodb.New(cfg, table).Store, Objects: s3.New(cfg, bucket, s3.Signer{}), Queue: noQueue{}}
 	if step.ended {
 		ports.Objects = &storing{ports.Objects, sync.OnceFunc(n.outage)}
 	}

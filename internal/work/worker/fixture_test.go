@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
@@ -62,7 +63,7 @@ func setupTelling(t *testing.T, f renderFunc) *fixture {
 			t.Error(err)
 		}
 	})
-	s := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 1000, ReadRate: 1000, Engines: []string{"warp"}}, lipsync.Ports{
+	s := lipsynctest.NewService(t, base.Config{GenerateRate: 1000, ReadRate: 1000, Engines: []string{"warp"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
 		Queue:   noQueue{},

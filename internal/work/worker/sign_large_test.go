@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/test/lipsynctest"
@@ -42,7 +43,7 @@ func TestSignLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		var signed counter
-		w := &Worker{Work: lipsynctest.NewService(t, lipsync.Config{RequireProvenance: c.required}, lipsync.Ports{}).Work, Signer: &signed}
+		w := &Worker{Work: lipsynctest.NewService(t, base.Config{RequireProvenance: c.required}, base.Ports{}).Work, Signer: &signed}
 		r := lipsync.Request{Size: c.size}
 		r.Options.Output.Format = order.MOV
 		warning, err := w.sign(t.Context(), r, path, slog.New(slog.DiscardHandler))

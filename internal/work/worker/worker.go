@@ -109,7 +109,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	}
 }
 
-// Working is lipsync.Ports.Working: it returns since when Run has worked on each request, without the waits for servers, and the number of those that
+// Working is base.Ports.Working: it returns since when Run has worked on each request, without the waits for servers, and the number of those that
 // wait to be worked on again.
 func (w *Worker) Working([]time.Time) (since []time.Time, ready int) {
 	if p := w.slots.Load(); p != nil {

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/clock"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/signin"
 	"lipsync/internal/store/disk"
@@ -73,9 +73,9 @@ func SinceNow() func() time.Duration {
 }
 
 // Ports returns what a service on the folder needs of it.
-func (d *Folder) Ports() lipsync.Ports {
+func (d *Folder) Ports() base.Ports {
 	watch := &clock.Watch{Now: time.Now, Elapsed: SinceNow()}
-	return lipsync.Ports{Store: d.Store.Store, Objects: d.Objects, Settled: watch.Settled}
+	return base.Ports{Store: d.Store.Store, Objects: d.Objects, Settled: watch.Settled}
 }
 
 // Make makes the data folder, if there is none.

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/archive"
@@ -66,7 +67,7 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// The server may keep outputs for any time. Those that it no longer keeps are deleted.
 	all := lipsync.Retention{Outputs: math.MaxInt64}
-	service, err := service.New(lipsync.Config{Limits: lipsync.Limits{Keep: all}}, lipsync.Ports{Store: store.Store})
+	service, err := service.New(base.Config{Limits: lipsync.Limits{Keep: all}}, base.Ports{Store: store.Store})
 	if err != nil {
 		return err
 	}

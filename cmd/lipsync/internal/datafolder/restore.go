@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/archive"
 	"lipsync/internal/store/disk"
@@ -71,7 +71,7 @@ func endAll(ctx context.Context, database string) (ended service.Ended, err erro
 	if err != nil {
 		return ended, err
 	}
-	service, err := service.New(lipsync.Config{}, lipsync.Ports{Store: store.Store})
+	service, err := service.New(base.Config{}, base.Ports{Store: store.Store})
 	if err == nil {
 		ended, err = service.EndAll(ctx)
 	}

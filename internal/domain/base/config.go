@@ -1,4 +1,4 @@
-package lipsync
+package base
 
 import (
 	"cmp"
@@ -11,26 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
-)
-
-// Durations of the service.
-const (
-	// Lease is the time for which a worker holds a request before it must renew the lease.
-	Lease = time.Minute
-	// OrphanAge is the age from which an object without a record can be deleted. Every writer
-	// stores the record of a new object sooner than that.
-	OrphanAge = 24 * time.Hour
-)
-
-// Numbers of claims after which a request fails.
-const (
-	// MaxAttempts is the largest number of claims, without those that ended with a release.
-	MaxAttempts = 3
-	// MaxClaims is the largest number of all claims, without Delays. It ends a request that crashes
-	// the process at each attempt. Recover does not count such an attempt. Restarts and crashes with
-	// other causes reach it only if they are very frequent.
-	MaxClaims = 30
 )
 
 // Largest sizes of media in bytes, if the Service sets no others.
@@ -41,15 +23,6 @@ const (
 
 // maxBoxes is the largest size of a file of boxes, in bytes. It is enough for an hour with 120 frames/s.
 const maxBoxes = 32 << 20
-
-// CallKind is a group of calls that shares a rate.
-type CallKind string
-
-// The kinds of calls.
-const (
-	GenerateCall CallKind = "generate"
-	ReadCall     CallKind = "read"
-)
 
 // Config says what a service offers, and what it allows.
 type Config struct {
@@ -65,7 +38,7 @@ type Config struct {
 	RequireProvenance bool
 
 	// Limits bound each account. A limit that is 0 has the value of DefaultLimits.
-	Limits Limits
+	Limits lipsync.Limits
 
 	// Pooled says that a Pool has the workers, which Scale starts. Otherwise the service's process has them, and
 	// they always run.
@@ -77,29 +50,29 @@ type Config struct {
 	// NeuralWorkers is the most workers that NeuralPool has; 0 if there is no such pool.
 	NeuralWorkers int
 	// Duty says which requests workers of this process claim. Those that do only small ones give back what turns out large.
-	Duty Duty
+	Duty lipsync.Duty
 }
 
 // Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where neither the Config, another port nor
 // a call needs them: a function on AWS links only the adapters that it uses. New can't know the calls: one whose Store, Objects or Queue is missing panics.
 type Ports struct {
-	Store   Store
-	Objects Objects
-	Queue   Queue
+	Store   lipsync.Store
+	Objects lipsync.Objects
+	Queue   lipsync.Queue
 	// Foretell tells the process that calls Scale that a small request may come soon; by default none is told.
 	Foretell func(context.Context) error
-	Watcher  Watcher // by default nobody watches
+	Watcher  lipsync.Watcher // by default nobody watches
 	// Announcer tells the process that makes deliveries about them; by default none is told. Poster is for that process.
-	Announcer Announcer
-	Poster    Poster
+	Announcer lipsync.Announcer
+	Poster    lipsync.Poster
 	// Bus is for the process that publishes events on AWS.
-	Bus Bus
+	Bus lipsync.Bus
 	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
-	EventBody func(d Delivery, about Subject) ([]byte, error)
+	EventBody func(d lipsync.Delivery, about lipsync.Subject) ([]byte, error)
 	// Pool, SmallPool and NeuralPool are for Scale. Workers of the SmallPool claim only small requests. Those of the NeuralPool claim only
 	// neural ones, and then those of the Pool claim none of these. A process with a Pool has each pool of which the Config has workers.
-	Pool, SmallPool, NeuralPool Pool
-	Demand                      Demand // for Scale, and for workers of a Pool
+	Pool, SmallPool, NeuralPool lipsync.Pool
+	Demand                      lipsync.Demand // for Scale, and for workers of a Pool
 	// Log receives failures that no caller learns of; by default they are discarded.
 	Log *slog.Logger
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
@@ -120,9 +93,18 @@ type Ports struct {
 	Random  io.Reader     // cryptographic randomness; rand.Reader by default
 }
 
+// complete returns the limits with the defaults for those that are 0.
+func complete(l lipsync.Limits) lipsync.Limits {
+	d := lipsync.DefaultLimits()
+	l.Open, l.Stored, l.Keys = cmp.Or(l.Open, d.Open), cmp.Or(l.Stored, d.Stored), cmp.Or(l.Keys, d.Keys)
+	l.Batches, l.Webhooks = cmp.Or(l.Batches, d.Batches), cmp.Or(l.Webhooks, d.Webhooks)
+	l.Undelivered = cmp.Or(l.Undelivered, d.Undelivered)
+	return l
+}
+
 // complete returns the ports with the defaults of those that are missing.
 func (p Ports) complete() Ports {
-	p.Watcher, p.Announcer = cmp.Or[Watcher](p.Watcher, nobody{}), cmp.Or[Announcer](p.Announcer, nobody{})
+	p.Watcher, p.Announcer = cmp.Or[lipsync.Watcher](p.Watcher, nobody{}), cmp.Or[lipsync.Announcer](p.Announcer, nobody{})
 	p.Log, p.Random = cmp.Or(p.Log, slog.New(slog.DiscardHandler)), cmp.Or(p.Random, rand.Reader)
 	if p.Foretell == nil {
 		p.Foretell = func(context.Context) error { return nil }
@@ -164,7 +146,7 @@ func (c Config) MaxSize(kind failure.MediaKind) int64 {
 }
 
 // MaxMedia returns the largest size of all media of a request in bytes.
-func (c Config) MaxMedia(r Request) int64 {
+func (c Config) MaxMedia(r lipsync.Request) int64 {
 	size := c.MaxSize(failure.Video) + int64(len(r.Audios()))*c.MaxSize(failure.Audio)
 	if r.Options.Face.By == order.FaceInBoxes {
 		size += c.MaxSize(failure.Boxes)
@@ -179,3 +161,20 @@ func (c Config) CheckProvenance(o order.Output) error {
 	}
 	return nil
 }
+
+// nobody is a Watcher and an Announcer that does nothing.
+type nobody struct{}
+
+func (nobody) Created(lipsync.Request)                    {}
+func (nobody) Started(lipsync.Request)                    {}
+func (nobody) Finished(lipsync.Request)                   {}
+func (nobody) Postponed(lipsync.Request, failure.Failure) {}
+func (nobody) Waiting(time.Duration)                      {}
+func (nobody) Unreachable(int)                            {}
+func (nobody) Failing(time.Duration)                      {}
+func (nobody) Refused(lipsync.BusEvent)                   {}
+func (nobody) CallNotNoted()                              {}
+
+func (nobody) Posted(lipsync.Delivery, time.Duration) {}
+
+func (nobody) Announce(context.Context, string, string, time.Duration) error { return nil }

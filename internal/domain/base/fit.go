@@ -1,8 +1,10 @@
-package lipsync
+package base
 
 import (
 	"fmt"
 	"reflect"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // fit returns an error for each port that is missing though the Config or another port needs it, and for each pool that doesn't fit its workers in the
@@ -12,7 +14,7 @@ func (p Ports) fit(c Config) (errs []error) {
 		name  string
 		given bool
 	}
-	store, objects, queue := part{"Store", p.Store.full()}, part{"Objects", p.Objects != nil}, part{"Queue", p.Queue != nil}
+	store, objects, queue := part{"Store", full(p.Store)}, part{"Objects", p.Objects != nil}, part{"Queue", p.Queue != nil}
 	demand, body, pool := part{"Demand", p.Demand != nil}, part{"EventBody", p.EventBody != nil}, part{"Pool", p.Pool != nil}
 	small, neural := part{"SmallPool", p.SmallPool != nil}, part{"NeuralPool", p.NeuralPool != nil}
 	for _, of := range []struct {
@@ -49,8 +51,8 @@ func (p Ports) fit(c Config) (errs []error) {
 	return errs
 }
 
-// full reports whether the Store has all its parts.
-func (s Store) full() bool {
+// full reports whether a store has all its parts.
+func full(s lipsync.Store) bool {
 	for _, part := range reflect.ValueOf(s).Fields() {
 		if part.IsNil() {
 			return false
