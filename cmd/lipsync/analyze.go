@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
+	"lipsync/internal/render/intake"
 )
 
 type analyzeCommand struct {
@@ -30,7 +31,7 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	renderer, err := renderFlags{Flags: c.Flags}.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
+	renderer, err := renderFlags{Flags: c.Flags}.open(ctx, runtime.GOMAXPROCS(0), intake.DefaultLimits(), log)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/test/onnxtest"
 )
 
@@ -67,7 +68,7 @@ func (c *clip) reuse(b *testing.B, engine string, networks bool) {
 		}
 	}
 	set, err := engines.Open(b.Context(), engines.Options{
-		Limits: render.DefaultLimits(), Cores: runtime.NumCPU(), Models: models, Library: onnxtest.Library(b), Log: slog.New(slog.DiscardHandler),
+		Limits: intake.DefaultLimits(), Cores: runtime.NumCPU(), Models: models, Library: onnxtest.Library(b), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

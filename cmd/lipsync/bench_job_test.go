@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lipsync/internal/render"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/measure"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkJob(b *testing.B) {
 	for _, height := range []int{720, 1080} {
 		b.Run(fmt.Sprintf("%dp", height), func(b *testing.B) {
 			video, audio := sampleOf(b, height, sampleSeconds)
-			renderer, err := renderFlags{}.open(b.Context(), runtime.NumCPU(), render.DefaultLimits(), slog.New(slog.DiscardHandler))
+			renderer, err := renderFlags{}.open(b.Context(), runtime.NumCPU(), intake.DefaultLimits(), slog.New(slog.DiscardHandler))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/render"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 )
@@ -55,7 +55,7 @@ func (c *checks) tell(what, good string, err error) {
 
 // engines checks the engines, and ffmpeg in the sandbox.
 func (c *checks) engines(ctx context.Context, f renderFlags, data string) {
-	set, err := f.open(ctx, 1, render.Limits{}, slog.New(slog.DiscardHandler))
+	set, err := f.open(ctx, 1, intake.Limits{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		c.tell("engines", "", err)
 		return

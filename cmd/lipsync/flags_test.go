@@ -9,7 +9,7 @@ import (
 	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/internal/domain/base"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/render"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/work/worker"
 )
 
@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	if _, err := kong.Must(&c, flags.Describe(nil), kong.Vars{"version": "v", "account": "a", "segment_options": flags.SegmentOptions()}).Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := worker.Limits(c.Serve.Settings), render.DefaultLimits(); got != want {
+	if got, want := worker.Limits(c.Serve.Settings), intake.DefaultLimits(); got != want {
 		t.Errorf("got limits of media %+v, want %+v", got, want)
 	}
 	got, want := c.Serve.Config(base.Config{}).Limits, lipsync.DefaultLimits()

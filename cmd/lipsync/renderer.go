@@ -10,8 +10,8 @@ import (
 	"lipsync/cmd/lipsync/internal/models"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 )
 
 // renderFlags are the options of commands that render.
@@ -22,7 +22,7 @@ type renderFlags struct {
 }
 
 // open loads the models for jobs that each use a number of cores.
-func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*engines.Set, error) {
+func (f renderFlags) open(ctx context.Context, cores int, limits intake.Limits, log *slog.Logger) (*engines.Set, error) {
 	return engines.Open(ctx, engines.Options{
 		Limits: limits, Cores: cores, NVIDIA: f.NVIDIAEncode,
 		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,

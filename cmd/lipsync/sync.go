@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/work/worker"
 )
 
@@ -85,7 +86,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
+	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), intake.DefaultLimits(), log)
 	if err != nil {
 		return err
 	}

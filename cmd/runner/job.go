@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/work/worker"
 )
@@ -34,7 +35,7 @@ const lastWords = time.Minute
 type job struct {
 	scratch      string
 	timeout      time.Duration
-	limits       render.Limits
+	limits       intake.Limits
 	models       string // this machine's folder of models
 	library      string // path of ONNX Runtime, "" for the usual places
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones

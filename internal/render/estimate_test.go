@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg/medium"
+	"lipsync/internal/render/intake"
 )
 
 // late has the failures that only decoding shows, so that no estimate can have them.
@@ -58,7 +59,7 @@ func TestLargestOutput(t *testing.T) {
 	}{
 		{9300, true, 0}, {9400, true, 8 << 30}, {9400, false, 0}, {37400, false, 0}, {37500, false, 32 << 30},
 	} {
-		in := input{job: Job{Signed: c.signed}, limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 1920, Height: 1080}}}
+		in := input{job: Job{Signed: c.signed}, limits: intake.DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 1920, Height: 1080}}}
 		in.job.Options.Output = order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.High}
 		f := failure.Of(in.checkSize(1, c.frames))
 		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != failure.MediaLargerThan || f.Details.Kind != failure.OutputFile) {

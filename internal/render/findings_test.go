@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/ffmpegtest"
@@ -31,12 +32,12 @@ func TestFindingsName(t *testing.T) {
 		"size":    func(_ *work, in *input) { in.video.Video.Width = 32 },
 		"rate":    func(_ *work, in *input) { in.video.Video.Rate.Num = 24 },
 		"begin":   func(_ *work, in *input) { in.video.Begin = time.Second },
-		"frames":  func(_ *work, in *input) { in.speech.samples = 2 * ffmpeg.PCMRate },
+		"frames":  func(_ *work, in *input) { in.speech.Samples = 2 * ffmpeg.PCMRate },
 		"scores":  func(w *work, in *input) { w.Speaker, in.video.Audio = &speaker.Network{}, &medium.Audio{} },
 		"codec":   func(_ *work, in *input) { in.job.Options.Output.Codec = order.HEVC },
 	} {
 		w := work{Renderer: &Renderer{Basis: "this program"}}
-		in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 64, Height: 36, Rate: medium.Rate{Num: 25, Den: 1}}}}
+		in := input{limits: intake.DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 64, Height: 36, Rate: medium.Rate{Num: 25, Den: 1}}}}
 		change(&w, &in)
 		name := w.findingsName(in)
 		if other, same := names[name]; same {
@@ -65,7 +66,7 @@ func TestStalledFindings(t *testing.T) {
 		began := time.Now()
 		video := &medium.Info{Video: &medium.Video{Width: 2, Height: 2, Rate: medium.Rate{Num: 25, Den: 1}}}
 		w := work{Renderer: &Renderer{Media: &ffmpeg.Tools{}, Basis: "this program"}}
-		in := input{job: Job{Findings: stalledFindings{}}, limits: DefaultLimits(), video: video}
+		in := input{job: Job{Findings: stalledFindings{}}, limits: intake.DefaultLimits(), video: video}
 		if o, found := w.readFindings(t.Context(), in, coded{}); found || time.Since(began) != findingsTime {
 			t.Errorf("found %v after %v, want nothing after %v", o, time.Since(began), findingsTime)
 		}

@@ -1,37 +1,18 @@
 package render
 
 import (
-	"crypto/rand"
 	"errors"
-	"io"
-	"os"
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/media/ffmpeg/medium"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
-
-// TestFullDisk finds no space for the speech track: the audio is not at fault.
-func TestFullDisk(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
-	audio, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := work{Renderer: &Renderer{Media: tools, Limits: DefaultLimits()}}
-	for _, s := range []soundtrack{{pcm: "/dev/full", whole: os.DevNull}, {pcm: os.DevNull, whole: "/dev/full"}} {
-		s.info = audio
-		if _, err := w.decodeSpeech(t.Context(), s, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
-			t.Errorf("%+v: got %v, want a full disk", s, err)
-		}
-	}
-}
 
 var errFull = errors.New("full")
 
@@ -123,8 +104,8 @@ func TestSpaceOfSound(t *testing.T) {
 		"segments":             {2, 2, false, true, 32 + 384 + 192 + 192},
 		"segments without own": {2, 0, false, true, 32 + 384 + 192},
 	} {
-		in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Rate: medium.RateOf(25000)}},
-			speech: soundtrack{info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: c.voice}}}}
+		in := input{limits: intake.DefaultLimits(), video: &medium.Info{Video: &medium.Video{Rate: medium.RateOf(25000)}},
+			speech: soundtrack{Speech: intake.Speech{Info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: c.voice}}}}}
 		if c.own > 0 {
 			in.video.Audio = &medium.Audio{SampleRate: 44100, Channels: c.own}
 		}
@@ -140,18 +121,6 @@ func TestSpaceOfSound(t *testing.T) {
 	}
 }
 
-// TestRoomOfSpeech takes space while speech is decoded that is longer than its file may state, and stops if there is none.
-func TestRoomOfSpeech(t *testing.T) {
-	for has, want := range []error{errFull, nil} {
-		s := &space{has: has}
-		r := (&room{space: s, taken: roomStep}).writer(io.Discard)
-		n, err := io.Copy(r, io.LimitReader(rand.Reader, 3*roomStep))
-		if !errors.Is(err, want) || err != nil && n > roomStep || len(s.asked) == 0 || err == nil && s.asked[len(s.asked)-1] < n {
-			t.Errorf("wrote %d bytes (%v) after asking for %d", n, err, s.asked)
-		}
-	}
-}
-
 // scratching is an engine that writes three bytes for a face, and five for a frame.
 type scratching struct{ numberer }
 
@@ -160,8 +129,8 @@ func (*scratching) Scratch(faces, frames int) int64 { return int64(3*faces + 5*f
 // TestSpaceOfFaces takes the space that one face in each frame takes, in the files of the engine and of the faces.
 func TestSpaceOfFaces(t *testing.T) {
 	const more, frames = 1000, 600
-	in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 16, Height: 16, Rate: medium.Rate{Num: 25, Den: 1}}},
-		speech: soundtrack{info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: 2}}}}
+	in := input{limits: intake.DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 16, Height: 16, Rate: medium.Rate{Num: 25, Den: 1}}},
+		speech: soundtrack{Speech: intake.Speech{Info: &medium.Info{Audio: &medium.Audio{SampleRate: 48000, Channels: 2}}}}}
 	file := check.Scratch(t)
 	kept := people.NewFaces(file)
 	for range more {

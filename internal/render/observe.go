@@ -145,7 +145,7 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 
 // hear returns the articulation of the speech in each frame.
 func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error) {
-	f, err := os.Open(in.speech.pcm)
+	f, err := os.Open(in.speech.PCM)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 func (w work) record(ctx context.Context, p plan, s *syncscore.Scorer) (*recording.Recorder, error) {
 	in, frames := p.input, p.line.Frames
 	o := recording.Output{
-		Media: w.Media, Video: in.video.Video, Form: in.job.Options.Output, Frames: frames, Sound: p.sound.whole, Path: in.job.Output, Scorer: s, Dir: w.dir,
+		Media: w.Media, Video: in.video.Video, Form: in.job.Options.Output, Frames: frames, Sound: p.sound.Whole, Path: in.job.Output, Scorer: s, Dir: w.dir,
 		Plan: p.sum, PieceTime: in.job.PieceTime, Now: w.clock, Unkept: w.by.Unkept,
 	}
 	if p.sum != "" {

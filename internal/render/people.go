@@ -58,7 +58,7 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 		return a, err
 	}
 	if f.Frames > in.mostOutput() {
-		return a, in.limits.tooLong(failure.Video, in.video.Duration)
+		return a, in.limits.TooLong(failure.Video, in.video.Duration)
 	}
 	if err := in.checkSize(f.Frames, 0); err != nil {
 		return a, err

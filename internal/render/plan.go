@@ -61,7 +61,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if p.speaker, err = in.speaker(seen); err != nil {
 		return p, err
 	}
-	if p.pcm, err = os.Open(p.sound.pcm); err != nil {
+	if p.pcm, err = os.Open(p.sound.PCM); err != nil {
 		return p, err
 	}
 	p.spoken = extend(seen.spoken, frames)
@@ -89,7 +89,7 @@ func (in input) encodedBy(crf int) input {
 }
 
 // samples returns the samples of the speech, and of silence after it if the output is longer.
-func (p plan) samples() *io.SectionReader { return io.NewSectionReader(p.pcm, 0, 2*p.sound.samples) }
+func (p plan) samples() *io.SectionReader { return io.NewSectionReader(p.pcm, 0, 2*p.sound.Samples) }
 
 // share returns the share of the mask in an output frame.
 func (p plan) share(output int) uint8 {

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/flow"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/people"
 	"lipsync/internal/render/recording"
 	"lipsync/internal/render/syncscore"
@@ -24,7 +25,7 @@ import (
 type Renderer struct {
 	Media   Media
 	Engines map[string]engine.Engine // by the names that jobs give
-	Limits  Limits
+	Limits  intake.Limits
 	// NewTracker makes the tracker of one video. fps is its frame rate.
 	NewTracker func(fps float64) people.Tracker
 	// ReadLips reads the lips of painted mouths, for the score; nil: they aren't read.
@@ -73,8 +74,7 @@ type Job struct {
 
 // Space is the space that a job gets on the disk.
 type Space interface {
-	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why.
-	Take(size int64) error
+	intake.Space
 	// Spare adds size bytes for files that only save time, and reports whether the disk has them.
 	Spare(size int64) bool
 	// Fits returns an error if the disk has no room for size bytes even when it is empty.

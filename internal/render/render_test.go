@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/footage"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
@@ -101,7 +102,7 @@ func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, fra
 
 func newRenderer(t testing.TB, e engine.Engine) *Renderer {
 	return &Renderer{
-		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"": e}, Limits: DefaultLimits(),
+		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"": e}, Limits: intake.DefaultLimits(),
 		NewTracker: func(float64) people.Tracker { return &fixedTracker{} }, Basis: "this program",
 	}
 }

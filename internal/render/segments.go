@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/sound/speech"
 )
 
@@ -42,13 +43,6 @@ func (in input) keepsSilent() bool {
 	return in.hasOption(func(o order.Options) bool { return o.Silence == order.KeepSilent })
 }
 
-// segmentAfterEnd returns the error of a medium that ends before its part of a segment begins.
-func segmentAfterEnd(kind failure.MediaKind, start time.Duration) error {
-	f := failure.Failure{Code: failure.SegmentAfterEnd, Details: failure.Details{Kind: kind}}
-	f.Value.Seconds = start.Seconds()
-	return f.Because(nil)
-}
-
 // checkSegments returns an error if a segment begins after a time at which the video ends. The segments of a picture must have
 // the same face, since they show the same frame.
 func (in input) checkSegments(end time.Duration) error {
@@ -57,7 +51,7 @@ func (in input) checkSegments(end time.Duration) error {
 		case in.video.Still && s.Options.Face != in.job.Segments[0].Options.Face:
 			return failure.Failure{Code: failure.FacesOfPicture}.Because(nil)
 		case !in.video.Still && in.frameAt(s.Start) >= in.frameAt(end):
-			return segmentAfterEnd(failure.Video, s.Start)
+			return intake.SegmentAfterEnd(failure.Video, s.Start)
 		}
 	}
 	return nil

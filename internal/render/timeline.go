@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/footage"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/people"
 )
 
@@ -36,7 +37,7 @@ func (in input) timelineFor(source int, cuts []int) (line footage.Timeline, err 
 	case in.video.Still: // it has no length, so each mode shows it as long as somebody speaks
 		mode = order.Bounce
 	case mode == order.Pad && source > in.mostOutput():
-		return line, in.limits.tooLong(failure.Video, in.video.Duration)
+		return line, in.limits.TooLong(failure.Video, in.video.Duration)
 	case mode == order.Remap && max(source, in.spoken()) > order.MostSpeed*min(source, in.spoken()):
 		return line, in.tooFast(source)
 	}
@@ -115,7 +116,7 @@ func (in input) mostOutput() int {
 
 // spoken returns the length of the speech track in frames.
 func (in input) spoken() int {
-	return in.video.Video.Rate.Frames(in.speech.samples, ffmpeg.PCMRate)
+	return in.video.Video.Rate.Frames(in.speech.Samples, ffmpeg.PCMRate)
 }
 
 // framesOf returns the number of frames for a sound of a length.
@@ -139,9 +140,9 @@ func (in input) expected() int {
 
 // audioLength returns the length of the audio. For a preview it is the one that the file states, or at least what the preview needs.
 func (in input) audioLength() time.Duration {
-	audio := in.speech.info.Begin + time.Duration(in.speech.samples)*time.Second/ffmpeg.PCMRate
+	audio := in.speech.Info.Begin + time.Duration(in.speech.Samples)*time.Second/ffmpeg.PCMRate
 	if in.job.Options.Preview.Length > 0 { // the samples are a part of it
-		audio = min(max(audio, in.speech.info.Duration), in.limits.Duration)
+		audio = min(max(audio, in.speech.Info.Duration), in.limits.Duration)
 	}
 	return audio
 }
@@ -206,17 +207,9 @@ func (in input) space(source, frames int) int64 {
 
 // soundSpace returns the bytes that the files of sound take at one time: the speech and its segments, and a mix, which replaces the speech.
 func (in input) soundSpace(source, frames int) int64 {
-	speech := ffmpeg.SoundBytes(in.speech.info.Audio, max(in.length(frames), in.length(in.spoken())))
+	speech := ffmpeg.SoundBytes(in.speech.Info.Audio, max(in.length(frames), in.length(in.spoken())))
 	mix, scratch := in.mix(source, frames).Bytes()
-	return max(speech, mix) + scratch + in.job.segmentBytes()
-}
-
-// segmentBytes returns the bytes of the speech track that is assembled of the segments, 0 if there are none.
-func (j Job) segmentBytes() int64 {
-	if len(j.Segments) == 0 {
-		return 0
-	}
-	return ffmpeg.AssemblyBytes(j.Segments[len(j.Segments)-1].End)
+	return max(speech, mix) + scratch + intake.SegmentBytes(in.job.Segments)
 }
 
 // takeRoom takes the space on the disk that a job needs.

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/musetalk"
 	"lipsync/internal/render/people"
 	"lipsync/internal/render/warp"
@@ -27,7 +28,7 @@ import (
 
 // Options say how a machine renders.
 type Options struct {
-	Limits    render.Limits
+	Limits    intake.Limits
 	Cores     int             // processor cores that one job uses, at least 1
 	NVIDIA    bool            // an NVIDIA GPU encodes, where it can
 	Models    string          // folder of models; "" for none

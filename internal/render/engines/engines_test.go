@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
@@ -33,7 +34,7 @@ func open(t testing.TB, models string, providers ...onnx.Provider) (*engines.Set
 func openWith(t testing.TB, o engines.Options) (*engines.Set, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	o.Limits, o.Cores, o.Log = render.DefaultLimits(), 2, slog.New(slog.NewTextHandler(&log, nil))
+	o.Limits, o.Cores, o.Log = intake.DefaultLimits(), 2, slog.New(slog.NewTextHandler(&log, nil))
 	s, err := engines.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

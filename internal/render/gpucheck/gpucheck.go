@@ -17,8 +17,8 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/musetalk"
 )
 
@@ -97,7 +97,7 @@ func (m *Machine) cores() int { return m.Tools.Threads }
 func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines.Set, error) {
 	var log bytes.Buffer
 	o := engines.Options{
-		Limits: render.DefaultLimits(), Cores: m.cores(), Models: m.Models, Library: m.Library, Providers: []onnx.Provider{p},
+		Limits: intake.DefaultLimits(), Cores: m.cores(), Models: m.Models, Library: m.Library, Providers: []onnx.Provider{p},
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	s, err := engines.Open(ctx, o)

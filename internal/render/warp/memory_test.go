@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/check"
@@ -73,7 +74,7 @@ func TestMemory_long(t *testing.T) {
 	check.ResetPeak(t)
 	for _, length := range []int{shortMinutes, *minutes} {
 		r := &render.Renderer{
-			Media: rendertest.Looped{Times: length * framesOfMinute / loop}, Engines: map[string]engine.Engine{"": Engine{Cores: 2}}, Limits: render.DefaultLimits(),
+			Media: rendertest.Looped{Times: length * framesOfMinute / loop}, Engines: map[string]engine.Engine{"": Engine{Cores: 2}}, Limits: intake.DefaultLimits(),
 			NewTracker: func(float64) people.Tracker { return &loopedTracker{loop: loop} },
 		}
 		r.Limits.Duration = time.Duration(length+1) * time.Minute

@@ -24,6 +24,7 @@ import (
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/neural"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
@@ -271,7 +272,7 @@ func jobs(b *testing.B, e *neural.Engine) (frames int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &render.Renderer{Media: ffmpegtest.Tools(b), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+	r := &render.Renderer{Media: ffmpegtest.Tools(b), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: intake.DefaultLimits(),
 		NewTracker: func(fps float64) people.Tracker { return tracking.NewTracker(detector, fps) }}
 	video, audio := sharedtest.Path(b, "media", "talking_man.mp4"), sharedtest.Path(b, "media", "speech.wav")
 	rest()

@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/intake"
 	"lipsync/internal/render/neural"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/facetest"
@@ -168,7 +169,7 @@ func renderTo(ctx context.Context, t *testing.T, e *neural.Engine, video, audio,
 // renderJob is renderTo for a job with more than files.
 func renderJob(ctx context.Context, t *testing.T, e *neural.Engine, job render.Job, missed ...int) (render.Result, error) {
 	r := &render.Renderer{
-		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: intake.DefaultLimits(),
 		NewTracker: func(float64) people.Tracker { return &seated{missed: missed} },
 	}
 	job.Scratch, job.Engine, job.LargestFace = filepath.Dir(job.Output), "wav2lip", true

@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/media/sandbox"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/intake"
 )
 
 // These are the numbers of samples: few by default, and many with make hostile.
@@ -75,7 +76,7 @@ type renderer struct {
 
 func newRenderer(t *testing.T) *renderer {
 	t.Helper()
-	s, err := engines.Open(t.Context(), engines.Options{Limits: render.DefaultLimits(), Cores: 2, Log: slog.New(slog.DiscardHandler)})
+	s, err := engines.Open(t.Context(), engines.Options{Limits: intake.DefaultLimits(), Cores: 2, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

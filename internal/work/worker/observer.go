@@ -7,6 +7,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
+	"lipsync/internal/render/intake"
 )
 
 // observer observes a render or an analysis for an attempt.
@@ -30,7 +31,7 @@ func (o *observer) Measured(video, audio time.Duration, size int64) {
 	}
 	length := max(video, audio)
 	if video == 0 && o.whole { // it may be the longest video
-		length = render.DefaultLimits().Duration
+		length = intake.DefaultLimits().Duration
 	}
 	o.bound.set(renderTime(length), errTooSlow)
 }
