@@ -45,7 +45,7 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	deployment, err := newDeployment(b.Context(), command, folder, renderer, &worker.Worker{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
+	deployment, err := newDeployment(b.Context(), command, folder, renderer, worker.Config{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

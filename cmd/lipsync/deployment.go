@@ -56,9 +56,10 @@ type deployment struct {
 	scheduler *local.Scheduler
 }
 
-// newDeployment returns the service on the folder with the worker, which is reached at the address. If metrics is set, it has a monitor.
-func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Folder, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
-	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
+// newDeployment returns the service on the folder, which is reached at the address, with a worker of a config that lacks only what the service gives.
+// If metrics is set, it has a monitor.
+func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Folder, s *engines.Set, w worker.Config, address net.Addr, metrics bool) (_ *deployment, err error) {
+	d := &deployment{data: folder, log: w.Log, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
 		About: c.PublicURL, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience,
@@ -77,11 +78,13 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Fold
 	}); err != nil {
 		return nil, err
 	}
-	ports.Trusted, ports.Working = d.doubt.Trusted, w.Working
+	ports.Trusted = d.doubt.Trusted
+	ports.Working = func(held []time.Time) ([]time.Time, int) { return d.worker.Working(held) }
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)
 		ports.Watcher, folder.Store.Observer = m, m.Operation
+		w.Rendered, w.Fetched = m.Rendered, m.Fetched
 	}
 	config, err := c.config(s)
 	if err != nil {
@@ -90,7 +93,10 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Fold
 	if d.service, err = service.New(config, ports); err != nil {
 		return nil, err
 	}
-	d.worker.Work, d.sweep = d.service.Work, d.service.Sweep
+	w.Work, d.sweep = d.service.Work, d.service.Sweep
+	if d.worker, err = worker.New(w); err != nil {
+		return nil, err
+	}
 	if metrics {
 		d.monitored(m)
 	}

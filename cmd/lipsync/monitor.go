@@ -34,7 +34,6 @@ func (d *deployment) newMonitor(s *engines.Set) *monitor.Monitor {
 
 // monitored lets the monitor see what the deployment does, and serves it.
 func (d *deployment) monitored(m *monitor.Monitor) {
-	d.worker.Rendered, d.worker.Fetched = m.Rendered, m.Fetched
 	d.sweep = m.Sweep(d.sweep)
 	d.monitor = stalling(m.Handler(), stallTime)
 }

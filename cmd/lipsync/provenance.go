@@ -9,21 +9,20 @@ import (
 	"lipsync/internal/work/worker"
 )
 
-// sign makes the worker sign outputs, if the settings ask for it. It returns an error if that isn't possible.
-func (c *serveCommand) sign(ctx context.Context, w *worker.Worker) error {
+// signer returns what signs outputs, or nil if the settings don't ask for it. It returns an error if that isn't possible.
+func (c *serveCommand) signer(ctx context.Context, scratch string) (worker.Signer, error) {
 	if c.ProvenanceCertificate == "" && c.ProvenanceKey == "" {
 		if c.RequireProvenance {
-			return fmt.Errorf("%s needs %s and %s", settings.RequireProvenance.Flag(), settings.ProvenanceCertificate.Flag(), settings.ProvenanceKey.Flag())
+			return nil, fmt.Errorf("%s needs %s and %s", settings.RequireProvenance.Flag(), settings.ProvenanceCertificate.Flag(), settings.ProvenanceKey.Flag())
 		}
-		return nil
+		return nil, nil
 	}
 	if c.ProvenanceCertificate == "" || c.ProvenanceKey == "" {
-		return fmt.Errorf("%s and %s belong together", settings.ProvenanceCertificate.Flag(), settings.ProvenanceKey.Flag())
+		return nil, fmt.Errorf("%s and %s belong together", settings.ProvenanceCertificate.Flag(), settings.ProvenanceKey.Flag())
 	}
-	signer, err := c2pa.Find(ctx, c.ProvenanceCertificate, c.ProvenanceKey, w.Scratch)
+	signer, err := c2pa.Find(ctx, c.ProvenanceCertificate, c.ProvenanceKey, scratch)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.Signer = signer
-	return nil
+	return signer, nil
 }

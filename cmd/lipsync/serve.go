@@ -179,11 +179,11 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
-	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime, Stores: true}
+	w := worker.Config{Renderer: renderer, Log: log, PieceTime: c.pieceTime, Stores: true}
 	if w.Scratch, err = folder.Scratch(); err != nil {
 		return err
 	}
-	if err := c.sign(ctx, w); err != nil {
+	if w.Signer, err = c.signer(ctx, w.Scratch); err != nil {
 		return err
 	}
 	listener, err := listen(c.Addr, settings.Addr)

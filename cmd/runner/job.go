@@ -78,10 +78,11 @@ func (j *job) read(d *cloud.Deployment) {
 // does.
 func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) {
 	started := time.Now()
-	return j.with(ctx, deployment, func(w *worker.Worker) error {
-		if j.timeout > lastWords { // otherwise there is no time for any request
-			w.End = started.Add(j.timeout - lastWords)
-		}
+	var end time.Time
+	if j.timeout > lastWords { // otherwise there is no time for any request
+		end = started.Add(j.timeout - lastWords)
+	}
+	return j.with(ctx, deployment, end, func(w *worker.Worker) error {
 		ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
 		defer stop()
 		begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
@@ -90,8 +91,8 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	})
 }
 
-// with calls f with a worker that has a folder of its own.
-func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*worker.Worker) error) (err error) {
+// with calls f with a worker that has a folder of its own, and the End.
+func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.Time, f func(*worker.Worker) error) (err error) {
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
 		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
@@ -107,9 +108,27 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 			err = errors.Join(err, set.Close())
 		}
 	}()
-	w := j.worker(deployment, renderer, folder)
-	w.Claimed = func() { renderer.begin() } // while media are fetched
-	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
+	signer, err := j.signer(ctx, deployment, folder)
+	if err != nil {
+		return err
+	}
+	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
+	w, err := worker.New(worker.Config{
+		Work:     service.NewWork(deployment.Service.Base, j.records),
+		Renderer: renderer,
+		Fetcher:  client,
+		Sender:   client,
+		Signer:   signer,
+		Scratch:  folder,
+		Log:      deployment.Log,
+		Claimed:  func() { renderer.begin() }, // while media are fetched
+		Rendered: deployment.Metrics.Rendered,
+		Fetched:  deployment.Metrics.Fetched,
+		End:      end,
+
+		PieceTime: j.pieceTime,
+	})
+	if err != nil {
 		return err
 	}
 	return f(w)
@@ -185,21 +204,4 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 		providers = append(providers, p)
 	}
 	return providers, err
-}
-
-// worker returns a worker.
-func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
-	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
-	return &worker.Worker{
-		Work:     service.NewWork(deployment.Service.Base, j.records),
-		Renderer: renderer,
-		Fetcher:  client,
-		Sender:   client,
-		Scratch:  scratch,
-		Log:      deployment.Log,
-		Rendered: deployment.Metrics.Rendered,
-		Fetched:  deployment.Metrics.Fetched,
-
-		PieceTime: j.pieceTime,
-	}
 }

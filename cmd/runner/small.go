@@ -98,9 +98,8 @@ func (f *function) handle(ctx context.Context, c invoke.Event, unable error) (er
 	end, _ := ctx.Deadline() // Lambda always gives one
 	begin, cancel := context.WithTimeout(ctx, time.Until(end)/2)
 	defer cancel()
-	w := &worker.Worker{Work: service.NewWork(f.deployment.Service.Base, f.records), Log: f.deployment.Log}
-	w.Apart = func(ctx context.Context) (bool, error) { return f.apart(ctx, end.Add(-functionMargin)) }
-	return w.Stay(ctx, begin)
+	return worker.StayApart(ctx, begin, service.NewWork(f.deployment.Service.Base, f.records), f.deployment.Log,
+		func(ctx context.Context) (bool, error) { return f.apart(ctx, end.Add(-functionMargin)) })
 }
 
 // pass makes one small request large, the one for which this invocation was started, so that a runner does it. Without that, it would wait until the
@@ -114,7 +113,7 @@ func (f *function) pass(ctx context.Context) error {
 	return failure.Unless(failure.Conflict, f.records.Enlarge(ctx, r))
 }
 
-// apart implements worker.Worker's Apart, so that no two requests share a process. Its files are deleted when it ends.
+// apart does what Worker.Do does in a process of its own, so that no two requests share one. Its files are deleted when it ends.
 func (f *function) apart(ctx context.Context, end time.Time) (found bool, err error) {
 	folder, err := os.MkdirTemp(f.scratch, processFolder)
 	if err != nil {
@@ -152,8 +151,7 @@ func (j *job) one(ctx context.Context, deployment *cloud.Deployment, end string)
 	if err != nil {
 		return failed, fmt.Errorf("%s: %w", asRequest, err)
 	}
-	err = j.with(ctx, deployment, func(w *worker.Worker) error {
-		w.End = time.Unix(seconds, 0)
+	err = j.with(ctx, deployment, time.Unix(seconds, 0), func(w *worker.Worker) error {
 		found, err := w.Do(ctx, "")
 		switch {
 		case err == worker.ErrEnlarged:

@@ -54,31 +54,38 @@ func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) (di
 		panic(err) // can't happen: the World's own service has the same ports
 	}
 	r := &renderer{World: w, p: p, duty: d}
-	one := &worker.Worker{
-		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler), Claimed: r.load,
+	one, err := worker.New(worker.Config{
+		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Sender: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler), Claimed: r.load,
+	})
+	if err != nil {
+		panic(err) // can't happen: nothing is missing
 	}
 	if d != lipsync.DoesSmall {
 		_ = one.Stay(ctx, begin)
 		return true
 	}
-	_ = (&worker.Worker{Work: service.Work, Log: one.Log, Apart: func(ctx context.Context) (bool, error) {
+	_ = worker.StayApart(ctx, begin, service.Work, one.Log, func(ctx context.Context) (bool, error) {
 		if err := sleep(ctx, w.Small.Process); err != nil {
 			return false, err
 		}
 		found, err := one.Do(ctx, "")
 		did = did || found
 		return found, err
-	}}).Stay(ctx, begin)
+	})
 	return did
 }
 
-// fetcher fetches media in half a second each.
+// fetcher fetches media in half a second each, and sends none.
 type fetcher struct{}
 
 var _ worker.Fetcher = (*fetcher)(nil)
 
 func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error {
 	return sleep(ctx, 500*time.Millisecond)
+}
+
+func (fetcher) Send(context.Context, string, io.ReaderAt, int64, string) error {
+	panic("no request has an upload_url")
 }
 
 // renderer takes the time of a render, and writes an output of one byte.

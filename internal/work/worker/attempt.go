@@ -100,9 +100,7 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter, b *bound, log *slog.Logger) (r lipsync.Request, err error) {
 	r = claimed
 	began := time.Now()
-	if w.Claimed != nil {
-		w.Claimed()
-	}
+	w.Claimed()
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return r, err
@@ -138,9 +136,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	}
 	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
 	log.Info("rendered", "findings_used", made.Reused.Findings, "frames_reused", made.Reused.Frames, "of", made.Frames.Total)
-	if w.Rendered != nil {
-		w.Rendered(made.Length, time.Since(started))
-	}
+	w.Rendered(made.Length, time.Since(started))
 	if r, err = w.store(ctx, r, job.Output, made, m, b, log); err != nil {
 		return r, err
 	}

@@ -212,9 +212,10 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 		ports.Objects = &storing{ports.Objects, sync.OnceFunc(n.outage)}
 	}
 	cut := sync.OnceFunc(n.outage)
-	w := &worker.Worker{
+	transfers := fetch.New(fetch.Options{AllowPrivate: true, Total: 5 * time.Minute, Stall: 10 * time.Second})
+	w, err := worker.New(worker.Config{
 		Work: lipsynctest.NewService(t, config, ports).Work, Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Fetcher: fetch.New(fetch.Options{AllowPrivate: true, Total: 5 * time.Minute, Stall: 10 * time.Second}),
+		Fetcher: transfers, Sender: transfers,
 		Renderer: untold(func(ctx context.Context, j render.Job) error {
 			if step.rendering {
 				cut()
@@ -222,6 +223,9 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 			}
 			return concatenate(ctx, j)
 		}),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 4**outageLength+2*time.Minute)
 	defer stop()

@@ -76,9 +76,12 @@ func setupTelling(t *testing.T, f renderFunc) *fixture {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	w, err := worker.New(worker.Config{Work: s.Work, Renderer: f, Fetcher: web{}, Sender: new(sender), Scratch: scratch, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &fixture{
-		Worker:  &worker.Worker{Work: s.Work, Renderer: f, Fetcher: web{}, Scratch: scratch, Log: log},
-		Service: s, caller: lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name},
+		Worker: w, Service: s, caller: lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name},
 	}
 }
 

@@ -58,7 +58,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		Video: filepath.Join(folder, "video"), Audios: map[string]string{}, Boxes: filepath.Join(folder, "boxes.json"),
 		Output: filepath.Join(folder, "output"+r.Options.Output.Extension()), Scratch: folder,
 		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
-		Signed: w.Signer != nil && w.Work.RequireProvenance, Poster: true,
+		Signed: w.Work.RequireProvenance, Poster: true,
 	}
 	if errs != nil && !r.IsEstimate() {
 		return job, errs
@@ -254,9 +254,7 @@ func seems(path string) string {
 func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64) error {
 	began := time.Now()
 	err := w.Fetcher.Fetch(ctx, url, file, limit)
-	if w.Fetched != nil {
-		w.Fetched(ctx, time.Since(began), err)
-	}
+	w.Fetched(ctx, time.Since(began), err)
 	return err
 }
 

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -20,12 +21,34 @@ const idlePoll = 2 * time.Second
 // It returns the error that kept a request from being done. It also ends if the disk fails, or if
 // the store answers no claim: this machine may be at fault, so other machines should try. If the
 // store is busy, or has answered before, Stay first tries again for the time of a Lease.
-func (w *Worker) Stay(ctx, begin context.Context) (err error) {
-	most, busy, done := w.Work.Duty.AtOnce(), 0, make(chan outcome, w.Work.Duty.AtOnce())
+func (w *Worker) Stay(ctx, begin context.Context) error {
+	return pool{w.Work, w.Log, func() bool { return w.failing.Load() != nil }, w.next}.stay(ctx, begin)
+}
+
+// StayApart does requests as Stay does, the next one by each call of do: that does what Do does, in a process of its own.
+func StayApart(ctx, begin context.Context, work *service.Work, log *slog.Logger, do func(context.Context) (found bool, err error)) error {
+	next := func(ctx context.Context, _ chan<- outcome) outcome {
+		started := time.Now()
+		found, err := do(ctx)
+		return ended(started, lipsync.Small, found, err)
+	}
+	return pool{work, log, func() bool { return false }, next}.stay(ctx, begin)
+}
+
+// pool is what Stay and StayApart have of a worker.
+type pool struct {
+	work    *service.Work
+	log     *slog.Logger
+	failing func() bool                                            // whether the disk fails
+	next    func(ctx context.Context, done chan<- outcome) outcome // does the next request, or begins it and sends its outcome to done
+}
+
+func (p pool) stay(ctx, begin context.Context) (err error) {
+	most, busy, done := p.work.Duty.AtOnce(), 0, make(chan outcome, p.work.Duty.AtOnce())
 	defer func() {
 		for range busy {
 			o := <-done
-			w.note(ctx, new(idling), o)
+			p.note(ctx, new(idling), o)
 			err = errors.Join(err, o.err)
 		}
 	}()
@@ -37,14 +60,14 @@ func (w *Worker) Stay(ctx, begin context.Context) (err error) {
 		switch {
 		case busy == most || len(done) > 0:
 			o, busy = <-done, busy-1
-		case w.failing.Load() != nil: // as one of its requests found, which may not have ended yet
+		case p.failing(): // as one of its requests found, which may not have ended yet
 		default:
-			if o = w.next(ctx, done); o.begun {
+			if o = p.next(ctx, done); o.begun {
 				asked, claimed, busy = true, time.Now(), busy+1
 				continue
 			}
 		}
-		w.note(ctx, &s, o)
+		p.note(ctx, &s, o)
 		if o.found || o.err == nil {
 			asked, claimed = true, time.Now()
 		}
@@ -53,7 +76,7 @@ func (w *Worker) Stay(ctx, begin context.Context) (err error) {
 			left = idlePoll
 		}
 		switch {
-		case w.failing.Load() != nil:
+		case p.failing():
 			return errors.Join(o.err, errDisk)
 		case o.err != nil && !o.found && (asked || failure.CodeOf(o.err) == failure.RateLimited) && time.Since(claimed) < lipsync.Lease:
 			pause(begin, Poll) // the store is busy, or may answer again
@@ -79,26 +102,24 @@ type outcome struct {
 	err      error
 }
 
+// ended returns the outcome of a request that was begun at a time.
+func ended(started time.Time, c lipsync.Class, found bool, err error) outcome {
+	if err == ErrEnlarged {
+		return outcome{found: true, enlarged: true}
+	}
+	return outcome{class: c, took: time.Since(started), found: found, err: err}
+}
+
 // next begins the next request, and sends its outcome to done.
 func (w *Worker) next(ctx context.Context, done chan<- outcome) (o outcome) {
 	started := time.Now()
-	end := func(c lipsync.Class, found bool, err error) outcome {
-		if err == ErrEnlarged {
-			return outcome{found: true, enlarged: true}
-		}
-		return outcome{class: c, took: time.Since(started), found: found, err: err}
-	}
-	if w.Apart != nil {
-		found, err := w.Apart(ctx)
-		return end(lipsync.Small, found, err)
-	}
 	r, found, err := w.claim(ctx, "")
 	if !found {
 		return outcome{err: err}
 	}
 	go func() {
 		found, err := w.finish(ctx, r, nil)
-		done <- end(r.Class, found, err)
+		done <- ended(started, r.Class, found, err)
 	}()
 	return outcome{begun: true}
 }
@@ -115,17 +136,17 @@ type idling struct {
 
 // note adds the time for which the worker had a request to that of all workers, and computes the
 // end of its idle time.
-func (w *Worker) note(ctx context.Context, s *idling, o outcome) {
+func (p pool) note(ctx context.Context, s *idling, o outcome) {
 	if !o.found || o.enlarged {
 		return
 	}
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	all, err := w.Work.Worked(report, lipsync.Stint{Class: o.class, Took: o.took, Duty: w.Work.Duty})
+	all, err := p.work.Worked(report, lipsync.Stint{Class: o.class, Took: o.took, Duty: p.work.Duty})
 	if err != nil { // only a statistic is lost
-		w.Log.Warn("note the time of a request", "error", err)
+		p.log.Warn("note the time of a request", "error", err)
 	}
-	if w.Work.Duty == lipsync.DoesSmall {
+	if p.work.Duty == lipsync.DoesSmall {
 		return
 	}
 	now := time.Now()
@@ -139,5 +160,5 @@ func (w *Worker) note(ctx context.Context, s *idling, o outcome) {
 		}
 		s.all, s.seen, s.over = all, now, 0
 	}
-	s.end = now.Add(service.IdleTime(s.busy / float64(w.Work.Duty.AtOnce())))
+	s.end = now.Add(service.IdleTime(s.busy / float64(p.work.Duty.AtOnce())))
 }

@@ -39,7 +39,7 @@ func (w *Worker) checkProvenance(ctx context.Context, r lipsync.Request) error {
 	if err := w.Work.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		return err
 	}
-	if w.Signer == nil || !w.Work.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
+	if !w.Work.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
 	}
 	return w.checkSigner(ctx)

@@ -147,19 +147,19 @@ func TestStaySmall(t *testing.T) {
 	})
 }
 
-// TestApart checks that Stay has each request done apart until there is none, and notes the times of those that are not given back.
+// TestApart checks that StayApart has each request done apart until there is none, and notes the times of those that are not given back.
 func TestApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		d := &demand{}
 		f.Service.Duty, f.Service.Pooled, f.Service.Demand = lipsync.DoesSmall, true, d
 		calls := 0
-		f.Apart = func(context.Context) (bool, error) {
+		apart := func(context.Context) (bool, error) {
 			calls++
 			time.Sleep(time.Duration(calls) * time.Second)
 			return calls < 4, map[int]error{2: worker.ErrEnlarged}[calls]
 		}
-		if err := f.Stay(t.Context(), t.Context()); err != nil || calls != 4 {
+		if err := worker.StayApart(t.Context(), t.Context(), f.Work, f.Log, apart); err != nil || calls != 4 {
 			t.Errorf("got %d calls (%v), want 4", calls, err)
 		}
 		want := []lipsync.Stint{{Duty: lipsync.DoesSmall, Took: time.Second}, {Duty: lipsync.DoesSmall, Took: 3 * time.Second}}

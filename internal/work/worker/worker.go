@@ -5,8 +5,11 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,38 +44,64 @@ type Sender interface {
 	Send(ctx context.Context, url string, file io.ReaderAt, size int64, mediaType string) error
 }
 
-// Worker does requests. Set its fields once, before use.
-type Worker struct {
+// Config is what a worker works with. New gives what says so a default.
+type Config struct {
 	Work     *service.Work
 	Renderer Renderer
 	Fetcher  Fetcher
 	Sender   Sender
-	Signer   Signer // nil: outputs aren't signed
+	Signer   Signer // by default outputs aren't signed; needed if all must be
 	Scratch  string // an existing folder for the files of this worker only
 	Log      *slog.Logger
 	// PieceTime is the time after which a piece of an output ends; see render.Job.
 	PieceTime time.Duration
-	// Claimed is called for each request before its media are fetched. It may be nil.
+	// Claimed is called for each request before its media are fetched; by default nobody is told.
 	Claimed func()
-	// Rendered is called for each output with its length and the time that its rendering took. It
-	// may be nil.
+	// Rendered is called for each output with its length and the time that its rendering took; by default nobody is told.
 	Rendered func(length, took time.Duration)
-	// Fetched is called after each fetch, with its context, the time that it took, and its error; also for several at a time. It may be nil.
+	// Fetched is called after each fetch, with its context, the time that it took, and its error; also for several at a time. By default nobody is told.
 	Fetched func(ctx context.Context, took time.Duration, err error)
 	// End is the time at which this process will be killed because it ran for too long; zero if it
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
-
-	// Apart, if not nil, does what Do does for the next request, in a process of its own. Its errors are those of Do.
-	Apart func(ctx context.Context) (found bool, err error)
-
 	// Stores means that outputs are stored on the disk of Scratch.
 	Stores bool
+}
 
+// Worker does requests.
+type Worker struct {
+	Config
 	slots      atomic.Pointer[slots]    // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
 	promised   promised
 	estimating atomic.Int64 // bytes that the media of the estimates of Estimate may have
+}
+
+// New returns a worker. The error names all that is missing.
+func New(c Config) (*Worker, error) {
+	var missing []string
+	for name, lacks := range map[string]bool{
+		"Work": c.Work == nil, "Renderer": c.Renderer == nil, "Fetcher": c.Fetcher == nil, "Sender": c.Sender == nil, "Scratch": c.Scratch == "", "Log": c.Log == nil,
+		"Signer": c.Signer == nil && c.Work != nil && c.Work.RequireProvenance,
+	} {
+		if lacks {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		slices.Sort(missing)
+		return nil, fmt.Errorf("a worker lacks: %s", strings.Join(missing, ", "))
+	}
+	if c.Claimed == nil {
+		c.Claimed = func() {}
+	}
+	if c.Rendered == nil {
+		c.Rendered = func(_, _ time.Duration) {}
+	}
+	if c.Fetched == nil {
+		c.Fetched = func(context.Context, time.Duration, error) {}
+	}
+	return &Worker{Config: c}, nil
 }
 
 // Run does requests until ctx ends. It works on n at once, while others wait for servers of their clients. A receive from wake, which may be

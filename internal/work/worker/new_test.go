@@ -1,0 +1,24 @@
+package worker_test
+
+import (
+	"testing"
+
+	"lipsync/internal/work/worker"
+)
+
+// TestNew refuses a worker that lacks what it needs, by name, and one without a signer of outputs that must be signed.
+func TestNew(t *testing.T) {
+	whole := setup(t, concatenate).Config
+	if _, err := worker.New(whole); err != nil {
+		t.Errorf("a whole one: %v", err)
+	}
+	half := whole
+	half.Work, half.Sender = nil, nil
+	if _, err := worker.New(half); err == nil || err.Error() != "a worker lacks: Sender, Work" {
+		t.Errorf("got %v", err)
+	}
+	whole.Work.RequireProvenance = true
+	if _, err := worker.New(whole); err == nil || err.Error() != "a worker lacks: Signer" {
+		t.Errorf("outputs must be signed: got %v", err)
+	}
+}
