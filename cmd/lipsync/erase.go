@@ -14,7 +14,7 @@ type eraseCommand struct {
 	JSON bool     `help:"Print the number as JSON."`
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *eraseCommand) Validate() error {
 	if c.All == (len(c.IDs) > 0) {
 		return errors.New("name requests, or give --all for those of the whole account")

@@ -26,7 +26,7 @@ type createKeyCommand struct {
 	JSON     bool           `help:"Print the key, and the facts that keys list has, as JSON."`
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *createKeyCommand) Validate() error {
 	if c.Limit != nil && *c.Limit < 1 {
 		return errors.New("--limit must be 1 or more; leave it out for any number of requests")

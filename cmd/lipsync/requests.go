@@ -26,7 +26,7 @@ type listRequestsCommand struct {
 	JSON        bool   `help:"Print a JSON array."`
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *listRequestsCommand) Validate() error {
 	if c.Limit < 1 {
 		return errors.New("--limit must be 1 or more")

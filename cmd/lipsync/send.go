@@ -55,7 +55,7 @@ type sendCommand struct {
 	flags.Choices
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *sendCommand) Validate() error {
 	if c.DisableActiveSpeakerDetection && c.Options(c.Output).Face.By != order.AutoFace {
 		return errors.New("--face and --disable-active-speaker-detection exclude each other")

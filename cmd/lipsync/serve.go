@@ -50,7 +50,7 @@ type serveCommand struct {
 	pieceTime time.Duration // see worker.Worker; tests set it
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *serveCommand) Validate() error {
 	if c.JSON && !c.Check {
 		return errors.New("--json needs --check")

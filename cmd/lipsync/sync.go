@@ -65,7 +65,7 @@ type syncCommand struct {
 	Boxes string `placeholder:"FILE" help:"Sync in each frame only the person in a box. The file is a JSON list of [left, top, right, bottom] or null for each frame."`
 }
 
-// Validate implements kong's check of a command's options.
+// Validate checks the options; kong calls it.
 func (c *syncCommand) Validate() error {
 	face := c.Options(c.Output).Face.By
 	switch {

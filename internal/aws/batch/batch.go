@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/batch"
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // jobName is the name of all jobs.
@@ -19,7 +21,7 @@ const jobName = "lipsync"
 // maxArray is the most jobs that Batch starts in one call.
 const maxArray = 10_000
 
-// Pool implements lipsync.Pool: each worker is a job, or one of an array of jobs.
+// Pool is a pool of workers, each a job, or one of an array of jobs.
 type Pool struct {
 	client            *batch.Client
 	queue, definition string
@@ -31,7 +33,9 @@ func New(cfg aws.Config, queue, definition string) *Pool {
 	return &Pool{client: batch.NewFromConfig(cfg), queue: queue, definition: definition}
 }
 
-// Start implements lipsync.Pool. Batch accepts 50 calls a second from an account; one call here
+var _ lipsync.Pool = (*Pool)(nil)
+
+// Start submits jobs. Batch accepts 50 calls a second from an account; one call here
 // starts up to 10,000 workers.
 func (p *Pool) Start(ctx context.Context, n int) error {
 	for n > 0 {
@@ -52,7 +56,7 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 // other, so that no array is missed.
 var statuses = [][]types.JobStatus{{types.JobStatusSubmitted, types.JobStatusPending}, {types.JobStatusRunnable}, {types.JobStatusStarting}, {types.JobStatusRunning}}
 
-// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them. It lists most statuses at the same time, since
+// Count counts all jobs of the queue, no matter who submitted them. It lists most statuses at the same time, since
 // small requests wait for it. Jobs without an array that move on in just that moment may be missed: then as many workers too many start.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	lists, errs := make([][]types.JobSummary, len(statuses)), make([]error, len(statuses))

@@ -20,7 +20,7 @@ import (
 // Invoke calls the function with the text, and returns its answer.
 type Invoke func(ctx context.Context, text []byte) ([]byte, error)
 
-// Records implements service.Records by calls of the function.
+// Records are those of the service, by calls of the function.
 type Records struct {
 	invoke Invoke
 	duty   lipsync.Duty
@@ -58,7 +58,7 @@ func (r *Records) did(ctx context.Context, c message) error {
 	return err
 }
 
-// Claim implements service.Records. A runner claims the next request only, of any account.
+// Claim claims the next request only, of any account.
 func (r *Records) Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error) {
 	if id != "" || len(except) > 0 {
 		return lipsync.Request{}, errors.New("a runner can't choose what it claims")
@@ -107,7 +107,7 @@ func (r *Records) EndSmall(ctx context.Context, start string) error {
 	return r.did(ctx, message{Do: endSmall, Start: start})
 }
 
-// Fault implements service.Records. The function gets the failure that err is, and its RetryAfter.
+// Fault tells the function of a fault, which gets the failure that err is, and its RetryAfter.
 func (r *Records) Fault(ctx context.Context, q lipsync.Request, err error, took time.Duration) (f failure.Failure, again time.Time, _ error) {
 	c := on(q, fault)
 	c.Ended, c.Took = ended{VideoLength: q.VideoLength, AudioLength: q.AudioLength, Fault: newError(err, failure.Of(err))}, min(took, maxTook)

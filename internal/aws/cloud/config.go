@@ -36,8 +36,7 @@ func Config(getenv func(string) string) aws.Config {
 // others. The environment has it in a variable such as AWS_ENDPOINT_URL_BATCH.
 type endpoints struct{ getenv func(string) string }
 
-// GetServiceBaseEndpoint implements the interface by which the SDK asks a source of configuration
-// for the address of a service.
+// GetServiceBaseEndpoint returns the address of a service, as the SDK asks a source of configuration for it.
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, service string) (url string, found bool, err error) {
 	url = e.getenv("AWS_ENDPOINT_URL_" + strings.ToUpper(strings.ReplaceAll(service, " ", "_")))
 	return url, url != "", nil

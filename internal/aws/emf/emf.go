@@ -49,7 +49,7 @@ func (m *Metrics) Started(r lipsync.Request) {
 	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
 }
 
-// Finished implements lipsync.Watcher. A failure is counted by its code as the dimension; the line
+// Finished counts a failure by its code as the dimension; the line
 // has its details too.
 func (m *Metrics) Finished(r lipsync.Request) {
 	attempts := metric{"Attempts", count, float64(r.Attempts)}
@@ -93,7 +93,7 @@ func (m *Metrics) CallNotNoted() {
 	m.write(map[string]any{}, "", metric{"CallsNotNoted", count, 1})
 }
 
-// Posted implements lipsync.Watcher. An attempt that failed counts as EventsRetried or, if it was the
+// Posted counts an attempt that failed as EventsRetried or, if it was the
 // last one, as EventsUndelivered.
 func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {
 	name := "EventsRetried"

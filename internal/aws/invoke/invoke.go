@@ -40,7 +40,7 @@ type Record interface {
 	CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error)
 }
 
-// Pool implements lipsync.Pool: each worker is an invocation of a function. It calls Lambda without the SDK's client, whose schemas would slow down the
+// Pool is a pool of workers, each an invocation of a function. It calls Lambda without the SDK's client, whose schemas would slow down the
 // start of the functions that link it.
 type Pool struct {
 	config   aws.Config
@@ -61,7 +61,7 @@ func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	return p.record.CountSmall(ctx, p.now())
 }
 
-// Start implements lipsync.Pool. Lambda takes each invocation into a queue of its own. Those that it doesn't take count as waiting for a while; then the
+// Start invokes the function n times. Lambda takes each invocation into a queue of its own. Those that it doesn't take count as waiting for a while; then the
 // sweep starts others.
 func (p *Pool) Start(ctx context.Context, n int) error {
 	start, err := p.record.StartSmall(ctx, p.now(), n)

@@ -12,13 +12,15 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // longestDelay is the longest time for which SQS keeps a message back. A delivery that is due later is
 // found by the sweep.
 const longestDelay = 15 * time.Minute
 
-// Deliveries announces deliveries in an SQS queue. It implements lipsync.Announcer.
+// Deliveries announces deliveries in an SQS queue.
 type Deliveries struct {
 	client *sqs.Client
 	url    string
@@ -35,7 +37,9 @@ type letter struct {
 	Delivery string `json:"delivery"`
 }
 
-// Announce implements lipsync.Announcer. The group of a message is its webhook: if the messages of one
+var _ lipsync.Announcer = (*Deliveries)(nil)
+
+// Announce sends a message. Its group is its webhook: if the messages of one
 // webhook take long, SQS prefers those of others.
 func (q *Deliveries) Announce(ctx context.Context, webhook, id string, pause time.Duration) error {
 	if pause > longestDelay {

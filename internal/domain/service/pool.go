@@ -235,7 +235,7 @@ func (s *Service) start(ctx context.Context, d lipsync.Duty, p lipsync.Pool, wor
 	return p.Start(ctx, workers)
 }
 
-// Worked implements Records. Without a Pool it records nothing, and returns 0.
+// Worked records a Stint. Without a Pool it records nothing, and returns 0.
 func (s *Service) Worked(ctx context.Context, of lipsync.Stint) (all time.Duration, err error) {
 	if !s.Pooled {
 		return 0, nil

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/domain/requests"
 )
 
-// Records is what a worker needs of the records of requests. A Service implements it. A runner on AWS has no rights to the records, so it calls a
+// Records is what a worker needs of the records of requests. A Service is one. A runner on AWS has no rights to the records, so it calls a
 // function that has a Service.
 //
 // Of a claimed request, the methods use ID, Lease, Claims, VideoSum, and the lengths of the media. They return Conflict if the worker has lost the request.

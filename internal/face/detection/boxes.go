@@ -75,7 +75,7 @@ type candidate struct {
 	eyes                            [2]geom.Point // of the face; the zero value if they are unknown
 }
 
-// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time.
+// Detect looks at the whole frame at once, so smallest would save no time.
 func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Face, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate

@@ -37,7 +37,7 @@ const upright, surelyUpright, leastTurned = 50 * math.Pi / 180, .9, .8
 // have up to 2, upside down .9 or more.
 const mostTilted, oddsOver = 130 * math.Pi / 180, 1.25
 
-// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. If it finds no face that is
+// Detect looks at the whole frame at once, so smallest would save no time. If the network finds no face that is
 // surely upright, it sees the picture turned. The faces of the turn with the surest one count, except those that are upside down.
 func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Face, error) {
 	var seen []candidate

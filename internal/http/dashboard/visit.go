@@ -117,10 +117,10 @@ func (v *visit) show(status int, name, title string, data any) error {
 	return nil
 }
 
-// Header implements http.ResponseWriter. (The embedded http.Request has a Header too.)
+// Header is that of the answer. (The embedded http.Request has a Header too.)
 func (v *visit) Header() http.Header { return v.ResponseWriter.Header() }
 
-// Write implements http.ResponseWriter. (The embedded http.Request has a Write too.)
+// Write writes the answer. (The embedded http.Request has a Write too.)
 func (v *visit) Write(b []byte) (int, error) { return v.ResponseWriter.Write(b) }
 
 // leadTo sends the browser to another page, by GET.

@@ -11,7 +11,9 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Post implements lipsync.Poster, within Options.Total.
+var _ lipsync.Poster = (*Client)(nil)
+
+// Post sends the body within Options.Total.
 func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, body []byte) (lipsync.Answer, error) {
 	bounded, stop := context.WithTimeout(ctx, c.options.Total)
 	defer stop()

@@ -57,7 +57,7 @@ var _ signin.SignIn = (*SignIn)(nil)
 
 func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
 
-// Identify implements signin.SignIn. It sends a person to the provider, which sends them back
+// Identify sends a person to the provider, which sends them back
 // to the same page with a code or an error.
 func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who signin.Person, answered bool, err error) {
 	ctx := oidc.ClientContext(r.Context(), s.client)

@@ -19,7 +19,7 @@ type refresh struct {
 	err  error
 }
 
-// Confirm implements signin.SignIn. Providers that rotate refresh tokens end a session whose token comes twice. So
+// Confirm asks the provider. Providers that rotate refresh tokens end a session whose token comes twice. So
 // calls of this process with the same token share one exchange, also those that come a moment later with the
 // older cookie.
 func (s *SignIn) Confirm(ctx context.Context, who signin.Person) (signin.Person, error) {

@@ -143,7 +143,9 @@ func (f *Folder) good(name string) bool {
 	return err == nil && f.now().Before(time.Unix(end, 0))
 }
 
-// Identify implements SignIn. The call has the token of a link.
+var _ SignIn = (*Folder)(nil)
+
+// Identify returns the person of a link, whose token the call has.
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	token := r.FormValue("token")
 	if token == "" {
@@ -168,7 +170,7 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	return who, false, err
 }
 
-// Confirm implements SignIn. Who may write to the folder may still make a link; an invited person must not have been removed.
+// Confirm returns the person as before. Who may write to the folder may still make a link; an invited person must not have been removed.
 func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
 	if who.Role == "" {
 		return who, nil
@@ -176,7 +178,7 @@ func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
 	return f.person(who.Account, who.Name)
 }
 
-// SignOutURL implements SignIn. It returns nil, since there is no provider.
+// SignOutURL returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 
 // readLink returns for whom a link with the digest is, "" if it doesn't work, and ends it by its use. If several processes use it at the same

@@ -30,7 +30,7 @@ import (
 // tool is the name of the program that signs.
 const tool = "c2patool"
 
-// Signer signs outputs. It implements worker.Signer.
+// Signer signs outputs.
 type Signer struct {
 	program          string // path
 	certificate, key string // paths of the files in PEM
@@ -100,7 +100,7 @@ func (s *Signer) try(ctx context.Context) (err error) {
 	return s.Sign(ctx, path, order.Origin{Engine: "warp", At: time.Now()})
 }
 
-// Check implements worker.Signer. It signs a small video.
+// Check signs a small video.
 func (s *Signer) Check(ctx context.Context) error {
 	if err := s.try(ctx); err != nil {
 		return &failure.Error{Code: failure.Unavailable, Message: "outputs can't be signed", Err: err}

@@ -83,7 +83,7 @@ type stretch struct {
 	err   error
 }
 
-// Fill implements neural.Speech. Before the speech and after it there are zeros.
+// Fill fills sound with what is heard at a frame. Before the speech and after it there are zeros.
 func (h *heard) Fill(ctx context.Context, sound []float32, frame int) error {
 	first := windowStart(frame, h.fps)
 	for i := range window {

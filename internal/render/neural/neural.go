@@ -58,7 +58,7 @@ func (e *Engine) Close() error { return e.queue.Close() }
 // Workers returns the number of calls of Paint at once that keeps the network busy.
 func (e *Engine) Workers() int { return e.queue.Together() }
 
-// Articulates implements engine.Engine. It returns false, since the network gets the samples themselves.
+// Articulates returns false, since the network gets the samples themselves.
 func (e *Engine) Articulates() bool { return false }
 
 var _ engine.Engine = (*Engine)(nil)

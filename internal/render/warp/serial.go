@@ -8,7 +8,9 @@ import (
 	"lipsync/internal/signal/serial"
 )
 
-// Code implements engine.Serial. It codes what Plan reads, so no frame can be added afterwards.
+var _ engine.Serial = (*analyser)(nil)
+
+// Code codes what Plan reads, so no frame can be added afterwards.
 func (a *analyser) Code(c *serial.Coder) {
 	serial.Slice(c, &a.order, func(p **person) {
 		if c.Reading() {

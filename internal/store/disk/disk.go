@@ -76,7 +76,7 @@ func (o *Objects) Clean() error {
 	return err
 }
 
-// Put implements lipsync.Objects. A file appears under its key once all its bytes are on the disk.
+// Put writes a file. It appears under its key once all its bytes are on the disk.
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	name, err := fileOf(key)
 	if err != nil {
@@ -237,7 +237,7 @@ func versionOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d-%d-%d", inode, info.Size(), info.ModTime().UnixNano())
 }
 
-// Delete implements lipsync.Objects. It also removes the folders that have become empty.
+// Delete deletes a file, and the folders that have become empty.
 func (o *Objects) Delete(_ context.Context, key string) error {
 	name, err := fileOf(key)
 	if err != nil {
@@ -264,7 +264,7 @@ func (o *Objects) removeEmpty(dir string) {
 	}
 }
 
-// DeleteAll implements lipsync.Objects. Unfinished files are in partial; their writer or Clean
+// DeleteAll deletes all finished files. Unfinished ones are in partial; their writer or Clean
 // removes them.
 func (o *Objects) DeleteAll(_ context.Context, prefix string) error {
 	name, err := fileOf(strings.TrimSuffix(prefix, "/"))

@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Create implements lipsync.Requests. It reads a snapshot, then writes on the condition that
+// Create reads a snapshot, then writes on the condition that
 // nothing in the snapshot has changed. Then it adds the request to its lists.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: table.ShardOf(r.ID, openLanes(limits.Open))}

@@ -116,7 +116,7 @@ func (s webhooks) Undelivered(ctx context.Context, webhook string, limit int) ([
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return d.State != lipsync.DeliveryFailed }), err
 }
 
-// Pending implements lipsync.Webhooks. It counts no more in each shard than that shard's share of the limit
+// Pending counts no more in each shard than that shard's share of the limit
 // and a little more, since ids are spread evenly but not exactly.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
 	share := shareOf(limit)
@@ -154,7 +154,7 @@ func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) 
 	return all[:min(len(all), limit)], err
 }
 
-// WithDue implements lipsync.Webhooks. No function on AWS calls it: each delivery that is due has a message.
+// WithDue asks all shards. No function on AWS calls it: each delivery that is due has a message.
 func (s webhooks) WithDue(ctx context.Context, now time.Time) (ids []string, err error) {
 	accounts, err := s.All(ctx)
 	for _, a := range accounts {
@@ -168,8 +168,8 @@ func (s webhooks) WithDue(ctx context.Context, now time.Time) (ids []string, err
 	return ids, err
 }
 
-// Forget implements lipsync.Webhooks. Deliveries have a TimeToLive, and one that is pending is dropped by its message.
+// Forget does nothing. Deliveries have a TimeToLive, and one that is pending is dropped by its message.
 func (s webhooks) Forget(context.Context, string) error { return nil }
 
-// Expire implements lipsync.Webhooks. Deliveries have a TimeToLive.
+// Expire does nothing. Deliveries have a TimeToLive.
 func (s webhooks) Expire(context.Context, time.Time) error { return nil }

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Store implements the ports of lipsync.Store on one table, and by its Queue lipsync.Demand.
+// Store has the ports of lipsync.Store on one table, and by its Queue lipsync.Demand.
 type Store struct {
 	lipsync.Store
 	Queue    *queue.Queue

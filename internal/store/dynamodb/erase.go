@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Erase implements lipsync.Requests. The lists of the account keep the id, which is a random number.
+// Erase deletes the record. The lists of the account keep the id, which is a random number.
 func (s requests) Erase(ctx context.Context, id string) error {
 	return table.RetryConflicts(ctx, func(int) error {
 		r, err := s.request(ctx, id)
@@ -24,7 +24,7 @@ func (s requests) Erase(ctx context.Context, id string) error {
 	})
 }
 
-// Expire implements lipsync.Requests. Records have a TimeToLive.
+// Expire does nothing. Records have a TimeToLive.
 func (s requests) Expire(context.Context, time.Time) (int, error) { return 0, nil }
 
 func (s batches) Erase(ctx context.Context, id string) error {
@@ -38,5 +38,5 @@ func (s batches) Erase(ctx context.Context, id string) error {
 	})
 }
 
-// Expire implements lipsync.Batches. Records have a TimeToLive.
+// Expire does nothing. Records have a TimeToLive.
 func (s batches) Expire(context.Context, time.Time) (int, error) { return 0, nil }

@@ -28,7 +28,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 	return h, buckets, err
 }
 
-// List implements lipsync.Requests. It computes from the head which buckets have the page.
+// List computes from the head which buckets have the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	name := list(queue.Owner{Account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)

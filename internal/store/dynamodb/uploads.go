@@ -30,7 +30,7 @@ func uploadKey(id string) table.Item { return table.Key("upload/"+table.Digest(i
 // openUploads is the partition of the index, in shards, that has uploads by their expiry.
 const openUploads = "upload"
 
-// Create implements lipsync.Uploads. The record has no TimeToLive, because only the sweep
+// Create writes the record. That has no TimeToLive, because only the sweep
 // subtracts an upload's bytes from those that the account stores, however late it runs.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := table.With(table.Encode(uploadFields(&u)), uploadKey(u.ID))
@@ -60,8 +60,8 @@ func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 	return table.One(ctx, s.table, uploadKey(id), table.Decoder(uploadFields))
 }
 
-// Expired implements lipsync.Uploads. The index may still have the old expiry of an upload that got
-// more time, so Expired takes only the ids from it.
+// Expired reads ids in an index. That may still have the old expiry of an upload that got
+// more time, so the uploads are read by their ids.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	from := table.Place(time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())), after.ID)
 	for {

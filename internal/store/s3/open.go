@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/domain/failure"
 )
 
-// Open implements lipsync.Objects. The context also ends reading.
+// Open opens an object. The context also ends reading.
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	d, err := o.open(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key}, 0, "")
 	if err != nil {
@@ -23,7 +23,7 @@ func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 	return d, d.size, nil
 }
 
-// OpenPart implements lipsync.Objects. The context also ends reading.
+// OpenPart opens a part of an object. The context also ends reading.
 func (o *Objects) OpenPart(ctx context.Context, key, version string, offset, size int64) (io.ReadCloser, error) {
 	last := strconv.FormatInt(offset+size-1, 10)
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, IfMatch: &version, Range: aws.String(fmt.Sprintf("bytes=%d-%s", offset, last))}

@@ -60,7 +60,7 @@ func newClient(cfg aws.Config) *s3.Client {
 	})
 }
 
-// Put implements lipsync.Objects. It sends a large object in parts of 8 MiB, several at once, each
+// Put sends a large object in parts of 8 MiB, several at once, each
 // with a checksum. The object exists once the last part has arrived.
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	body := &source{r: r, size: size}
@@ -107,7 +107,7 @@ func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
 	return size, err
 }
 
-// Version implements lipsync.Objects. The version is the object's ETag.
+// Version returns the object's ETag.
 func (o *Objects) Version(ctx context.Context, key string) (version string, size int64, err error) {
 	head, err := o.client().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *Objects) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// DeleteAll implements lipsync.Objects. It also aborts unfinished multipart uploads, which deletes
+// DeleteAll also aborts unfinished multipart uploads, which deletes
 // their parts.
 func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 	err := o.List(ctx, prefix, func(key string, _ time.Time) error { return o.Delete(ctx, key) })

@@ -40,7 +40,7 @@ func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time
 	return url.Parse(signed.URL)
 }
 
-// SignPut implements lipsync.Objects. The size is signed as Content-Length, a header that every
+// SignPut signs a PUT. The size is signed as Content-Length, a header that every
 // client sends by itself.
 func (o *Objects) SignPut(ctx context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error) {
 	if size < 1 {

@@ -89,7 +89,7 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 	return s.selectRequests(ctx, "put_off", postponed, micros(after), limit)
 }
 
-// Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.
+// Upkeep does nothing. In SQLite, claims leave no work for later.
 func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {

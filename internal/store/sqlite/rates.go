@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// rates implements lipsync.Rates. It counts calls in memory: only one process serves the API, and
+// rates counts calls in memory: only one process serves the API, and
 // the counts of a minute are not worth a write to the disk for each call.
 type rates struct {
 	mu      sync.Mutex

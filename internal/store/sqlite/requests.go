@@ -235,7 +235,7 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID)
 }
 
-// List implements lipsync.Requests. The sequence numbers on the page follow from the last one, so List
+// List lists a page. The sequence numbers on the page follow from the last one, so List
 // reads no rows before the page. Its total counts no requests before the oldest that is left.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	clauses, number := "WHERE account = ?1 AND "+toRender, "seq"

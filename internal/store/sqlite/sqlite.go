@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Store implements the ports of lipsync.Store with one file.
+// Store has the ports of lipsync.Store with one file.
 type Store struct {
 	lipsync.Store
 	// Observer learns what time an operation on the database took, and how it ended. Set it before the store is used.

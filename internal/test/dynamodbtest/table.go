@@ -24,8 +24,7 @@ import (
 // Keys has the names of the attributes of a key, which are strings.
 type Keys = table.Keys
 
-// Table is one table with one index. Set its fields once, before use. It implements
-// aws.HTTPClient.
+// Table is one table with one index. Set its fields once, before use.
 type Table struct {
 	Keys  Keys
 	Index Keys // the index has items with both attributes, and all other attributes

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// fleet models a job queue of Batch and its Spot instances. It implements lipsync.Pool. An
+// fleet models a job queue of Batch and its Spot instances. An
 // instance is paid for from its launch to its end.
 type fleet struct {
 	Fleet

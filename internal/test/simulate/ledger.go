@@ -22,8 +22,7 @@ type job struct {
 	reads                  int32 // calls of its client that read it
 }
 
-// ledger records the events of all requests, and checks each request after its end. It implements
-// lipsync.Watcher.
+// ledger records the events of all requests, and checks each request after its end.
 type ledger struct {
 	*World
 	end     time.Time

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// messages models SQS, and how Lambda takes messages from a queue. It implements lipsync.Queue.
+// messages models SQS, and how Lambda takes messages from a queue.
 type messages struct {
 	Messages
 	dice   *dice

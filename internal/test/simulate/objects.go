@@ -11,8 +11,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// objects models a bucket of S3. It stores only the keys of the outputs. It implements the part of
-// lipsync.Objects that the service calls.
+// objects models a bucket of S3. It stores only the keys of the outputs. Of lipsync.Objects it has what the service calls.
 type objects struct {
 	lipsync.Objects
 	put time.Duration // duration of a put
@@ -42,7 +41,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// List implements lipsync.Objects. The service lists only the pieces of outputs here, and the simulated workers keep none.
+// List lists nothing. The service lists only the pieces of outputs here, and the simulated workers keep none.
 func (o *objects) List(context.Context, string, func(key string, modified time.Time) error) error {
 	return nil
 }
@@ -56,12 +55,12 @@ func (o *objects) take(key string) bool {
 	return there
 }
 
-// SignGet implements lipsync.Objects. Signing takes no call.
+// SignGet returns an empty URL. Signing takes no call.
 func (o *objects) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
 	return new(url.URL), nil
 }
 
-// SignPut implements lipsync.Objects. Signing takes no call.
+// SignPut returns an empty URL. Signing takes no call.
 func (o *objects) SignPut(context.Context, string, int64, string, time.Time) (*url.URL, http.Header, error) {
 	return new(url.URL), nil, nil
 }

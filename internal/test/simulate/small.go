@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// smallPool models the function of small requests. It implements lipsync.Pool. The store has the record of its invocations, as on AWS. A small worker is paid for
+// smallPool models the function of small requests. The store has the record of its invocations, as on AWS. A small worker is paid for
 // from its start to its end, with the start of its environment.
 type smallPool struct {
 	*World

@@ -30,7 +30,7 @@ type Options struct {
 	Log     *slog.Logger // gets errors of metrics that can't be read
 }
 
-// Monitor has the metrics of one process. It implements lipsync.Watcher.
+// Monitor has the metrics of one process.
 type Monitor struct {
 	options  Options
 	registry *prometheus.Registry
@@ -140,7 +140,7 @@ func (m *Monitor) Postponed(_ lipsync.Request, f failure.Failure) {
 	m.postponed.WithLabelValues(string(f.Code)).Inc()
 }
 
-// Waiting implements lipsync.Watcher. It does nothing, since state reads the age of the queue from
+// Waiting does nothing, since state reads the age of the queue from
 // the store.
 func (m *Monitor) Waiting(time.Duration) {}
 
@@ -148,10 +148,10 @@ func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
 
 func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds()) }
 
-// Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
+// Refused does nothing, since one machine has no bus.
 func (m *Monitor) Refused(lipsync.BusEvent) {}
 
-// CallNotNoted implements lipsync.Watcher. It does nothing, since one machine keeps calls in its memory before it writes them.
+// CallNotNoted does nothing, since one machine keeps calls in its memory before it writes them.
 func (m *Monitor) CallNotNoted() {}
 
 // Sweep returns the sweep f, whose ends without an error are counted.

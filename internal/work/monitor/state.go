@@ -20,7 +20,7 @@ var (
 	diskSize     = prometheus.NewDesc("lipsync_disk_size_bytes", "Bytes of the disk of the data folder.", nil, nil)
 )
 
-// state reads its metrics at each call of GET /metrics. It implements prometheus.Collector.
+// state reads its metrics at each call of GET /metrics.
 type state struct{ m *Monitor }
 
 var _ prometheus.Collector = (*state)(nil)

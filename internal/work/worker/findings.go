@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// findings implements render.Findings for the video of a request.
+// findings has the findings about the video of a request.
 type findings struct {
 	service *service.Work
 	request lipsync.Request

@@ -9,18 +9,21 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/render/recording"
 )
 
-// pieces implements recording.Pieces for a claimed request.
+// pieces has the pieces of the output of a claimed request.
 type pieces struct {
 	service *service.Work
 	request lipsync.Request
 	log     *slog.Logger
 }
 
+var _ recording.Pieces = (*pieces)(nil)
+
 var errNoPiece = errors.New("no piece that can be used")
 
-// Find implements recording.Pieces. The newest piece is that of the last claim before this one.
+// Find reads the newest piece: that of the last claim before this one that has it.
 func (p *pieces) Find(ctx context.Context, n int, read func(io.Reader) error) error {
 	for claim := p.request.Claims - 1; claim > 0 && ctx.Err() == nil; claim-- {
 		err := p.try(ctx, claim, n, read)

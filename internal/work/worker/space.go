@@ -56,7 +56,7 @@ func (p *promised) all() int64 {
 // 1080p take half of it.
 const modest = 256 << 20
 
-// Take implements render.Space: the disk must have space for what is more than before, beside what others were promised. What those have written already
+// Take promises space: the disk must have space for what is more than before, beside what others were promised. What those have written already
 // counts twice meanwhile.
 func (p *promise) Take(size int64) error {
 	if err := p.Fits(size); err != nil {
@@ -78,7 +78,6 @@ func (p *promise) Take(size int64) error {
 	return nil
 }
 
-// Fits implements render.Space.
 func (p *promise) Fits(size int64) error {
 	err := p.w.Work.RoomToWork(size)
 	if small, ok := errors.AsType[*transfer.TooSmall](err); ok {
@@ -100,7 +99,7 @@ func (w *Worker) roomToWork(size int64) error {
 	return f.Because(errors.New(err.Error()))
 }
 
-// Spare implements render.Space: the reserve stays free.
+// Spare promises more space, if there is so much: the reserve stays free.
 func (p *promise) Spare(size int64) bool {
 	p.w.promised.mu.Lock()
 	defer p.w.promised.mu.Unlock()

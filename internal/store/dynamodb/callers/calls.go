@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Calls implements lipsync.Calls. Each call is an item with its time and id as the sort key, and a TimeToLive, so a note is one write and nothing has to
+// Calls has the last calls of each account. Each call is an item with its time and id as the sort key, and a TimeToLive, so a note is one write and nothing has to
 // be deleted. List reads the last ones. What an account stores so is bounded by the rates of its keys: at 600 calls a minute that all fail, some
 // 200 MB a day for a key.
 type Calls struct{ Table *table.Table }
@@ -71,5 +71,5 @@ func (s Calls) Erase(ctx context.Context, account string) (more bool, err error)
 	return len(items) == eraseMost, nil
 }
 
-// Expire implements lipsync.Calls. The items have a TimeToLive.
+// Expire does nothing. The items have a TimeToLive.
 func (s Calls) Expire(context.Context, time.Time) error { return nil }

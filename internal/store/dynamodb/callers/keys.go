@@ -130,7 +130,7 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	}}
 }
 
-// List implements lipsync.Keys. In the list of all accounts ("") a key that was just made may
+// List lists the keys of an account. In that of all accounts ("") a key that was just made may
 // be missing.
 func (s Keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)

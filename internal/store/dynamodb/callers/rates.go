@@ -39,7 +39,7 @@ func rateKey(name string, lane int) table.Item {
 	return table.Key(table.Shard(rates+table.Digest(name), lane), "rate")
 }
 
-// Take implements lipsync.Rates. Each lane has a share of the limit. A call is counted in a random
+// Take counts a call in a lane. Each lane has a share of the limit. A call is counted in a random
 // lane, or if its share is used up, in one that has some left. So a call is refused only if all
 // shares are used up. Most calls take one update; the first in a lane's minute takes two. An update
 // that is retried because its answer was lost counts twice, so fewer calls than the limit may be

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
+// Waiting counts the waiting requests of all shards, and the
 // postponed ones that are due, of which upkeep leaves few.
 func (q *Queue) Waiting(ctx context.Context, now, by time.Time, limit int) (all, old lipsync.Waiting, err error) {
 	all, old = lipsync.Waiting{}, lipsync.Waiting{}

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Queue implements lipsync.Demand, and what lipsync.Leases needs to choose requests.
+// Queue has the requests that wait: for lipsync.Demand, and for the choice that lipsync.Leases makes.
 type Queue struct {
 	table *table.Table
 

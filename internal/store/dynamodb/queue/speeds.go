@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Speeds implements lipsync.Speeds. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
+// Speeds has the Speed of each engine and class. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
 type Speeds struct{ Table *table.Table }
 
 // ofEngine precedes the name of the engine, a slash and the class in the sort key of a speed.
@@ -20,7 +20,7 @@ func speedFields(n *lipsync.Speed) table.Fields {
 	return table.Fields{"done": &n.Requests, "size": &n.Size, "worked": &n.Took, "inverse": &n.Inverse, "pace": &n.Pace}
 }
 
-// Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
+// Note adds a Speed. If two calls at the same time find too many requests, only one of them halves the sums.
 func (s Speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
 	k := table.Key(PoolKey, ofEngine+engine+"/"+string(c))
 	i, err := s.Table.Update(ctx, table.Change{Key: k, Add: table.Encode(speedFields(&n)), Tells: true})

@@ -13,7 +13,7 @@ import (
 // atOnce is the number of items that Upkeep changes at once.
 const atOnce = 16
 
-// Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue.
+// Upkeep puts requests that may be claimed again into the queue.
 func (q *Queue) Upkeep(ctx context.Context, now time.Time) error {
 	return table.Together(queueShards, func(n int) error {
 		return errors.Join(q.queueDue(ctx, n, now), q.queueDead(ctx, n, now))

@@ -42,7 +42,7 @@ type Table struct {
 // memory. It must retry throttled calls itself.
 func On(client API, name string) *Table { return &Table{client, name} }
 
-// API is the part of DynamoDB's API that a Table calls. *dynamodb.Client implements it.
+// API is the part of DynamoDB's API that a Table calls. *dynamodb.Client is one.
 type API interface {
 	dynamodb.QueryAPIClient
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)

@@ -62,7 +62,7 @@ func (t *Table) addressOf(key item) (address, error) {
 	return a, nil
 }
 
-// BatchGetItem implements dynamodb.API. Throttled keys are unprocessed; the call fails only if all
+// BatchGetItem reads items. Throttled keys are unprocessed; the call fails only if all
 // are throttled.
 func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*Options)) (*dynamodb.BatchGetItemOutput, error) {
 	addresses, project := make(map[string][]address), make(map[string]func(item) item)

@@ -36,7 +36,7 @@ type Limits struct {
 // Keys has the names of the attributes of a key, which are strings.
 type Keys struct{ Partition, Sort string }
 
-// Table implements the API of the store's package table. Set its fields once, before use.
+// Table is a table.API of the store. Set its fields once, before use.
 type Table struct {
 	Limits
 	Keys     Keys

@@ -156,7 +156,7 @@ func (t *Table) writeOne(ctx context.Context, operation string, w write) (next *
 	return next, err
 }
 
-// TransactWriteItems implements the store's table.API. A canceled transaction is not retried here.
+// TransactWriteItems writes all or nothing. A canceled transaction is not retried here.
 func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	writes, err := t.parseAll(in.TransactItems)
 	if err != nil {
