@@ -14,12 +14,12 @@ type Place uint8
 
 // Places.
 const (
-	Machine    Place = 1 << iota // by a flag of the command lipsync, or a variable of its environment
-	Stack                        // by a key of CDK's context
-	Functions                    // by a variable of functions of Lambda, which the stack sets
-	Runner                       // by a variable of the runner, which the stack sets
-	Caller                       // by a flag of a command that calls a service, or a variable of its environment
-	Deployment                   // by a key of CDK's context that only deploy and tests give
+	Machine   Place = 1 << iota // by a flag of the command lipsync, or a variable of its environment
+	Stack                       // by a key of CDK's context
+	Functions                   // by a variable of functions of Lambda, which the stack sets
+	Runner                      // by a variable of the runner, which the stack sets
+	Caller                      // by a flag of a command that calls a service, or a variable of its environment
+	Passing                     // by a key of CDK's context that only deploy and tests give
 )
 
 // Row is a line of the table, without the type of its values.

@@ -153,19 +153,19 @@ const (
 // are for tests.
 var (
 	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
-		Name: "first-deploy", Where: Deployment, Default: "false",
+		Name: "first-deploy", Where: Passing, Default: "false",
 		Help: "Deploy without protection of data, so that AWS can remove a stack that it failed to make",
 	}})
 	Repository = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "repository", Where: Deployment, Default: "..",
+		Name: "repository", Where: Passing, Default: "..",
 		Help: "Path of this repository's root",
 	}})
 	FunctionsFolder = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "functions", Where: Deployment, Default: "../dist/functions",
+		Name: "functions", Where: Passing, Default: "../dist/functions",
 		Help: "Path of the built functions",
 	}})
 	Architecture = add(Setting[string]{Kind: oneOf("arm64", "x86_64"), Row: Row{
-		Name: "architecture", Where: Deployment, Default: "arm64",
+		Name: "architecture", Where: Passing, Default: "arm64",
 		Help: "Processor of the functions, arm64 or x86_64",
 	}})
 )

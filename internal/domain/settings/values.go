@@ -31,7 +31,7 @@ func Context(all map[string]any) (*Values, error) {
 		}
 	}
 	unknown := maps.Clone(v.context)
-	for _, e := range At(Stack | Deployment) {
+	for _, e := range At(Stack | Passing) {
 		e.ContextValue(v)
 		delete(unknown, e.Line().Context())
 	}

@@ -44,7 +44,7 @@ func mentioned(line string, names map[string]bool) string {
 // settingNames returns all names that settings have where they are set.
 func settingNames() map[string]bool {
 	names := map[string]bool{}
-	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack | settings.Deployment | settings.Functions | settings.Runner) {
+	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack | settings.Passing | settings.Functions | settings.Runner) {
 		line := e.Line()
 		names[line.Env()], names[line.Context()] = true, true
 		if line.Where&(settings.Machine|settings.Caller) != 0 {
