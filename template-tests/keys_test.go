@@ -224,7 +224,7 @@ func TestLeadingKeys(t *testing.T) {
 	}
 	defer objects.Close()
 	service := lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}},
-		base.Ports{Store: g.store.Store, Objects: objects, Queue: lossy{}})
+		base.Ports{Store: g.store.Store, Objects: objects, Hints: lossy{}})
 	api := cors.Allow([]string{"*"}, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	mux := http.NewServeMux()
 	mux.Handle("/", api)

@@ -56,7 +56,7 @@ func newWalk(t *testing.T, function string) *walk {
 	w.Service = lipsynctest.NewService(t, base.Config{
 		GenerateRate: 301, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}, Pooled: true, Workers: 5, SmallWorkers: 5,
 		Limits: lipsync.Limits{Open: 12, Stored: 1 << 20},
-	}, base.Ports{Store: w.guard.store.Store, Objects: w.objects, Queue: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store.Queue})
+	}, base.Ports{Store: w.guard.store.Store, Objects: w.objects, Hints: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store.Queue})
 	w.seed(t)
 	kinds := "account batch batches calls claimed delivery freed idempotency key keyid keys pool rate request sessions upload usage used webhooks"
 	check.Want(t, "kinds of partitions", strings.Join(slices.Sorted(maps.Keys(w.guard.written)), " "), kinds)

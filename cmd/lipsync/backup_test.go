@@ -93,7 +93,7 @@ func TestBackup(t *testing.T) {
 func serviceOn(t testing.TB, folder *datafolder.Folder) *service.Service {
 	t.Helper()
 	ports := folder.Ports()
-	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
+	ports.Hints = local.New(0, slog.New(slog.DiscardHandler))
 	return lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, ports)
 }
 

@@ -69,7 +69,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Fold
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
 	folder.Objects.Reserve = int64(c.DiskReserve)
 	ports := folder.Ports()
-	ports.Queue, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
+	ports.Hints, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
 	ports.EventBody, ports.Log = rest.EventBody(c.base(address)), w.Log
 	ports.Room, ports.RoomToWork = folder.Objects.Room, folder.Objects.RoomToWork
 	if d.doubt, err = folder.Doubt(ctx, datafolder.SinceNow(), func(ahead time.Duration) {

@@ -50,7 +50,7 @@ func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	check.Must(t, err)
 	t.Cleanup(func() { _, _ = store.Close(), objects.Close() })
 	f := &fixture{}
-	f.Service = lipsynctest.NewService(t, base.Config{Engines: []string{"warp", "wav2lip"}}, base.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
+	f.Service = lipsynctest.NewService(t, base.Config{Engines: []string{"warp", "wav2lip"}}, base.Ports{Store: store.Store, Objects: objects, Hints: noQueue{}})
 	_, key, err := f.CreateKey(t.Context(), "a", "laptop", 0)
 	check.Must(t, err)
 	f.caller = lipsync.Caller{Account: "a", KeyID: key.ID, CallID: "call"}

@@ -32,7 +32,7 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 	s := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{
 		Store:   dynamodb.New(cfg, table).Store,
 		Objects: objects,
-		Queue:   noQueue{},
+		Hints:   noQueue{},
 		Now:     c.now,
 	})
 	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // the answer to any call has the time

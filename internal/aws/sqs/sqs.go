@@ -26,7 +26,7 @@ func New(cfg aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(cfg), url: url}
 }
 
-var _ lipsync.Queue = (*Queue)(nil)
+var _ lipsync.Hints = (*Queue)(nil)
 
 func (q *Queue) Send(ctx context.Context, r lipsync.Request) error {
 	return q.send(ctx, r.ID)

@@ -25,7 +25,7 @@ import (
 func TestSend(t *testing.T) {
 	e := awstest.Shared(t)
 	url := e.Queue(t)
-	var queue lipsync.Queue = sqs.New(e.Config(), url)
+	var queue lipsync.Hints = sqs.New(e.Config(), url)
 	id := uuid.NewString()
 	if err := queue.Send(t.Context(), lipsync.Request{ID: id}); err != nil {
 		t.Fatal(err)

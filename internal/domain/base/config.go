@@ -54,11 +54,11 @@ type Config struct {
 }
 
 // Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where neither the Config, another port nor
-// a call needs them: a function on AWS links only the adapters that it uses. New can't know the calls: one whose Store, Objects or Queue is missing panics.
+// a call needs them: a function on AWS links only the adapters that it uses. New can't know the calls: one whose Store, Objects or Hints are missing panics.
 type Ports struct {
 	Store   lipsync.Store
 	Objects lipsync.Objects
-	Queue   lipsync.Queue
+	Hints   lipsync.Hints
 	// Foretell tells the process that calls Scale that a small request may come soon; by default none is told.
 	Foretell func(context.Context) error
 	Watcher  lipsync.Watcher // by default nobody watches

@@ -14,14 +14,14 @@ func (p Ports) fit(c Config) (errs []error) {
 		name  string
 		given bool
 	}
-	store, objects, queue := part{"Store", full(p.Store)}, part{"Objects", p.Objects != nil}, part{"Queue", p.Queue != nil}
+	store, objects, hints := part{"Store", full(p.Store)}, part{"Objects", p.Objects != nil}, part{"Hints", p.Hints != nil}
 	demand, body, pool := part{"Demand", p.Demand != nil}, part{"EventBody", p.EventBody != nil}, part{"Pool", p.Pool != nil}
 	small, neural := part{"SmallPool", p.SmallPool != nil}, part{"NeuralPool", p.NeuralPool != nil}
 	for _, of := range []struct {
 		part
 		needs []part
 	}{
-		{part{"GenerateRate", c.GenerateRate > 0}, []part{store, objects, queue}},
+		{part{"GenerateRate", c.GenerateRate > 0}, []part{store, objects, hints}},
 		{part{"ReadRate", c.ReadRate > 0}, []part{store}},
 		{part{"Poster", p.Poster != nil}, []part{store, objects, body}},
 		{part{"Bus", p.Bus != nil}, []part{objects, body}},

@@ -414,9 +414,9 @@ type Objects interface {
 	SignPut(ctx context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error)
 }
 
-// Queue tells workers that a request waits. A message is only a hint: it may arrive twice, late or
+// Hints tell workers that a request waits. A message is only a hint: it may arrive twice, late or
 // never. The store has the requests that wait.
-type Queue interface {
+type Hints interface {
 	Send(ctx context.Context, r Request) error
 }
 

@@ -123,7 +123,7 @@ func (s *Service) create(ctx context.Context, r lipsync.Request, p Params) (stri
 	if !replayed {
 		s.Watcher.Created(created)
 		// The request is stored. If Send fails, Sweep sends another message.
-		_ = s.Queue.Send(ctx, created)
+		_ = s.Hints.Send(ctx, created)
 	}
 	return created.ID, nil
 }

@@ -77,7 +77,7 @@ func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
 func (s *Service) Enlarge(ctx context.Context, r lipsync.Request) error {
 	r, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Enlarged(r.Lease) })
 	if err == nil {
-		_ = s.Queue.Send(ctx, r) // if this fails, Sweep starts a worker
+		_ = s.Hints.Send(ctx, r) // if this fails, Sweep starts a worker
 	}
 	return err
 }

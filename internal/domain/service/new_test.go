@@ -28,7 +28,7 @@ func TestNew(t *testing.T) {
 		"a negative rate":      {config: base.Config{ReadRate: -1}, fails: "ReadRate is -1"},
 		"two faults":           {config: base.Config{MaxVideo: -1, Limits: lipsync.Limits{Keys: -2}}, fails: "Limits.Keys is -2\nMaxVideo is -1"},
 		"an engine, no name":   {config: base.Config{Engines: []string{"warp", ""}}, fails: "an engine has no name"},
-		"calls, no ports":      {config: base.Config{GenerateRate: 1, ReadRate: 1}, fails: "GenerateRate needs Store\nGenerateRate needs Objects\nGenerateRate needs Queue\nReadRate needs Store"},
+		"calls, no ports":      {config: base.Config{GenerateRate: 1, ReadRate: 1}, fails: "GenerateRate needs Store\nGenerateRate needs Objects\nGenerateRate needs Hints\nReadRate needs Store"},
 		"a part of a store":    {config: base.Config{ReadRate: 1}, ports: base.Ports{Store: partial}, fails: "ReadRate needs Store"},
 		"webhooks, no ports":   {ports: base.Ports{Poster: &receiver{}}, fails: "Poster needs Store\nPoster needs Objects\nPoster needs EventBody"},
 		"a bus, no body":       {ports: base.Ports{Bus: &bus{}}, fails: "Bus needs Objects\nBus needs EventBody"},

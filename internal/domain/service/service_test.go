@@ -67,7 +67,7 @@ func newFixture(t testing.TB) *fixture {
 	f.Service = lipsynctest.NewService(t, base.Config{GenerateRate: 2, ReadRate: 3, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
-		Queue:   f.queue,
+		Hints:   f.queue,
 		Now:     f.clock.Now,
 	})
 	f.token, f.caller = f.newCaller(t, "a", 0)

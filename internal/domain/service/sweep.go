@@ -71,7 +71,7 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 		case r.Spent():
 			errs = append(errs, s.closeSpent(ctx, r.ID))
 		case !s.Pooled: // otherwise Scale starts workers for them
-			errs = append(errs, s.Queue.Send(ctx, r))
+			errs = append(errs, s.Hints.Send(ctx, r))
 		}
 	}
 	return oldest, errors.Join(errs...)

@@ -288,7 +288,7 @@ func TestSweepEnds(t *testing.T) {
 			f.generate(t, "")
 		}
 		f.Now = func() time.Time { return f.clock.Now().Add(time.Since(start)) }
-		f.Queue, f.Objects = slowQueue{f.queue}, slowObjects{f.Objects}
+		f.Hints, f.Objects = slowQueue{f.queue}, slowObjects{f.Objects}
 		for sweep := 1; ; sweep++ {
 			began := time.Now()
 			check.Must(t, f.Sweep(t.Context()))
@@ -308,11 +308,11 @@ func TestSweepEnds(t *testing.T) {
 }
 
 // slowQueue takes a second for each message.
-type slowQueue struct{ lipsync.Queue }
+type slowQueue struct{ lipsync.Hints }
 
 func (q slowQueue) Send(ctx context.Context, r lipsync.Request) error {
 	time.Sleep(time.Second)
-	return q.Queue.Send(ctx, r)
+	return q.Hints.Send(ctx, r)
 }
 
 // slowObjects takes 3 s to delete an object.

@@ -69,7 +69,7 @@ func newFixture(t testing.TB) *fixture {
 	f.service = lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
-		Queue:   lossy{},
+		Hints:   lossy{},
 		Now:     clock.Now,
 	})
 	handler := f.handler(t)

@@ -60,7 +60,7 @@ func newFixture(t testing.TB) *fixture {
 	f.service = lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
-		Queue:   lossy{},
+		Hints:   lossy{},
 	})
 	f.api = cors.Allow([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 	return f

@@ -52,7 +52,7 @@ func newFixture(t *testing.T) *fixture {
 		Store:   store.Store,
 		Demand:  store.Queue,
 		Objects: objects,
-		Queue:   silent{},
+		Hints:   silent{},
 		Pool:    silent{},
 		Now:     f.clock.Now,
 	})

@@ -38,7 +38,7 @@ type Service struct {
 // nobody is a queue that nobody reads.
 type nobody struct{}
 
-var _ lipsync.Queue = (*nobody)(nil)
+var _ lipsync.Hints = (*nobody)(nil)
 
 func (nobody) Send(context.Context, lipsync.Request) error { return nil }
 
@@ -60,7 +60,7 @@ func New(t testing.TB) *Service {
 	s := &Service{Service: lipsynctest.NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 8 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
-		Queue:   nobody{},
+		Hints:   nobody{},
 	})}
 	s.API = rest.New(s.Service, rest.Options{Log: quiet})
 	if s.Key, _, err = s.CreateKey(t.Context(), "account", "test", 0); err != nil {

@@ -27,7 +27,7 @@ func newMachine(t testing.TB, store lipsync.Store, objects lipsync.Objects, c *C
 	return &machine{clock: c, Service: NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
-		Queue:   faultyQueue{&faults{}},
+		Hints:   faultyQueue{&faults{}},
 		Now:     c.Now,
 		Settled: (&clock.Watch{Now: c.Now, Elapsed: c.Elapsed}).Settled,
 	})}

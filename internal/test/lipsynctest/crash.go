@@ -58,7 +58,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	s.service = NewService(t, base.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, base.Ports{
 		Store:   faulty(store, f),
 		Objects: faultyObjects{objects, f},
-		Queue:   faultyQueue{f},
+		Hints:   faultyQueue{f},
 		Now:     clock.Now,
 	})
 	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 3)
@@ -67,7 +67,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	s.tell()
 	calls = f.calls
 
-	s.service.Store, s.service.Objects, s.service.Queue = store, objects, faultyQueue{&faults{}}
+	s.service.Store, s.service.Objects, s.service.Hints = store, objects, faultyQueue{&faults{}}
 	if f.fatal {
 		must(t, s.service.Recover(t.Context()))
 	}

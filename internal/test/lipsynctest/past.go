@@ -35,7 +35,7 @@ func NewPast(t testing.TB, store lipsync.Store, objects lipsync.Objects) *Past {
 	p.Service = NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
-		Queue:   faultyQueue{&faults{}},
+		Hints:   faultyQueue{&faults{}},
 		Now:     func() time.Time { return p.now },
 		NewID:   func() string { p.ids++; return pastID(p.ids) },
 		Random:  bytes.NewReader(slices.Concat(bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{8}, 32))),

@@ -79,7 +79,7 @@ func newFixture(t *testing.T, store lipsync.Store) *fixture {
 	s := lipsynctest.NewService(t, base.Config{GenerateRate: 1000, ReadRate: 1000, MaxVideo: 1 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, base.Ports{
 		Store:   store,
 		Objects: objects,
-		Queue:   noQueue{},
+		Hints:   noQueue{},
 	})
 	token, _, err := s.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {

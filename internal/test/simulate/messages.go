@@ -33,7 +33,7 @@ const maxReceives = 5
 // perCall is the number of messages that one call of SQS receives or deletes.
 const perCall = 10
 
-var _ lipsync.Queue = (*messages)(nil)
+var _ lipsync.Hints = (*messages)(nil)
 
 func (m *messages) Send(_ context.Context, r lipsync.Request) error {
 	m.send(r.ID)

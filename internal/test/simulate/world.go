@@ -109,7 +109,7 @@ func newWorld(p Plan) (_ *World, err error) {
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
 	w.small = &smallPool{World: w, dice: newDice(p.Seed, 7)}
 	ports := base.Ports{
-		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Foretell: w.messages.foretell, Watcher: w.ledger, Pool: w.fleet, Demand: w.store.Queue,
+		Store: w.store.Store, Objects: w.objects, Hints: w.messages, Foretell: w.messages.foretell, Watcher: w.ledger, Pool: w.fleet, Demand: w.store.Queue,
 		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
 	}
 	neural := 0

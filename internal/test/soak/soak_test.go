@@ -88,7 +88,7 @@ func newLoad(t *testing.T) (*Load, *service.Service) {
 	service := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
-		Queue:   deaf{},
+		Hints:   deaf{},
 	})
 	token, _, err := service.CreateKey(t.Context(), "account", "soak", 0)
 	must(t, err)

@@ -36,7 +36,7 @@ func New(workers int, log *slog.Logger) *Scheduler {
 }
 
 var (
-	_ lipsync.Queue     = (*Scheduler)(nil)
+	_ lipsync.Hints     = (*Scheduler)(nil)
 	_ lipsync.Announcer = (*Scheduler)(nil)
 )
 

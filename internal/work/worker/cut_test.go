@@ -195,7 +195,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	client := lipsynctest.NewService(t, config, base.Ports{
 		Store:   dynamodb.New(e.Config(), table).Store,
 		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
-		Queue:   noQueue{},
+		Hints:   noQueue{},
 	})
 	request := requests.Params{Video: requests.Source{URL: web + "/video"}, Audio: requests.Source{URL: web + "/audio"}}
 	if step.stored {
@@ -207,7 +207,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	}
 
 	cfg := awstest.Config(n.link(t, strings.TrimPrefix(e.URL, "http://"), step.awsDown, step.awsUp))
-	ports := base.Ports{Store: dynamodb.New(cfg, table).Store, Objects: s3.New(cfg, bucket, s3.Signer{}), Queue: noQueue{}}
+	ports := base.Ports{Store: dynamodb.New(cfg, table).Store, Objects: s3.New(cfg, bucket, s3.Signer{}), Hints: noQueue{}}
 	if step.ended {
 		ports.Objects = &storing{ports.Objects, sync.OnceFunc(n.outage)}
 	}

@@ -66,7 +66,7 @@ func setupTelling(t *testing.T, f renderFunc) *fixture {
 	s := lipsynctest.NewService(t, base.Config{GenerateRate: 1000, ReadRate: 1000, Engines: []string{"warp"}}, base.Ports{
 		Store:   store.Store,
 		Objects: objects,
-		Queue:   noQueue{},
+		Hints:   noQueue{},
 	})
 	_, key, err := s.CreateKey(ctx, "account", "name", 0)
 	if err != nil {

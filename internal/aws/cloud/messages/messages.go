@@ -11,7 +11,7 @@ import (
 // Queue adds the queue to which hints are sent.
 func Queue(d *cloud.Deployment) {
 	queue := sqs.New(d.Config, settings.QueueURL.In(d.Settings))
-	d.Ports.Queue, d.Ports.Foretell = queue, queue.Foretell
+	d.Ports.Hints, d.Ports.Foretell = queue, queue.Foretell
 }
 
 // Deliveries adds the queue to which deliveries are announced.
