@@ -74,7 +74,8 @@ type Job struct {
 
 // Space is the space that a job gets on the disk.
 type Space interface {
-	intake.Space
+	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why.
+	Take(size int64) error
 	// Spare adds size bytes for files that only save time, and reports whether the disk has them.
 	Spare(size int64) bool
 	// Fits returns an error if the disk has no room for size bytes even when it is empty.

@@ -26,8 +26,8 @@ type soundtrack struct {
 // inspectSpeech reads the speech track of a job, and writes the sound for the output to a path.
 func (w work) inspectSpeech(ctx context.Context, j Job, whole string) (s soundtrack, err error) {
 	t := intake.Track{Audio: j.Audio, Segments: j.Segments, Audios: j.Audios, Options: j.Options, Whole: whole}
-	if whole != os.DevNull {
-		t.Space = j.Space
+	if j.Space != nil && whole != os.DevNull {
+		t.Take = j.Space.Take
 	}
 	s.Speech, err = w.files().Speech(ctx, t)
 	return s, err

@@ -29,27 +29,17 @@ func TestFullDisk(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// space is a Space that has enough for nothing or for all.
-type space struct {
-	full  bool
-	asked int64
-}
-
-func (s *space) Take(size int64) error {
-	if s.asked = size; s.full {
-		return errFull
-	}
-	return nil
-}
-
 // TestRoomOfSpeech takes space while speech is decoded that is longer than its file may state, and stops if there is none.
 func TestRoomOfSpeech(t *testing.T) {
-	for full, want := range map[bool]error{true: errFull, false: nil} {
-		s := &space{full: full}
-		r := (&room{space: s, taken: roomStep}).writer(io.Discard)
-		n, err := io.Copy(r, io.LimitReader(rand.Reader, 3*roomStep))
-		if !errors.Is(err, want) || err != nil && n > roomStep || s.asked == 0 || err == nil && s.asked < n {
-			t.Errorf("wrote %d bytes (%v) after asking for %d", n, err, s.asked)
+	for _, want := range []error{errFull, nil} {
+		var asked int64
+		r := &room{taken: roomStep, take: func(size int64) error {
+			asked = size
+			return want
+		}}
+		n, err := io.Copy(r.writer(io.Discard), io.LimitReader(rand.Reader, 3*roomStep))
+		if !errors.Is(err, want) || err != nil && n > roomStep || asked == 0 || err == nil && asked < n {
+			t.Errorf("wrote %d bytes (%v) after asking for %d", n, err, asked)
 		}
 	}
 }

@@ -31,13 +31,8 @@ type Track struct {
 	Audios   map[string]string // paths, by their Ref
 	Options  order.Options     // of the job
 	Whole    string            // where the sound is written as it will be encoded
-	Space    Space             // for that; nil: always enough
-}
-
-// Space is the space that a job gets on the disk.
-type Space interface {
-	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why.
-	Take(size int64) error
+	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why. nil: there is always enough.
+	Take func(size int64) error
 }
 
 // SegmentBytes returns the bytes of the speech track that is made of segments, 0 for none.
@@ -66,8 +61,8 @@ func (f Files) Speech(ctx context.Context, t Track) (s Speech, err error) {
 	s.Info.Begin = t.Options.Preview.Start
 	s.Info.Audio.Opus = t.Options.Output.Format == order.WebM
 	var r *room
-	if t.Space != nil {
-		r = &room{space: t.Space, written: SegmentBytes(t.Segments), taken: roomStep}
+	if t.Take != nil {
+		r = &room{take: t.Take, written: SegmentBytes(t.Segments), taken: roomStep}
 	}
 	s.Samples, err = f.decode(ctx, s, r, t.Options.Preview.Length)
 	return s, err
@@ -185,7 +180,7 @@ const roomStep = 16 << 20
 // room is the space on the disk that speech takes while it is decoded, before the space for the whole job is known. A file may state a wrong length.
 type room struct {
 	to             io.Writer
-	space          Space
+	take           func(size int64) error
 	written, taken int64 // bytes
 }
 
@@ -200,7 +195,7 @@ func (r *room) writer(w io.Writer) io.Writer {
 
 func (r *room) Write(b []byte) (int, error) {
 	if r.written += int64(len(b)); r.written > r.taken {
-		if err := r.space.Take(r.written + roomStep); err != nil {
+		if err := r.take(r.written + roomStep); err != nil {
 			return 0, err
 		}
 		r.taken = r.written + roomStep
