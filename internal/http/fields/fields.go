@@ -1,4 +1,4 @@
-// Package fields finds and names fields that the API doesn't know.
+// Package fields finds, names and refuses fields that the API doesn't know.
 package fields
 
 import (

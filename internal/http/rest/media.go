@@ -165,7 +165,7 @@ func (f *form) take(part *multipart.Part) error {
 		if name := fields.Short(part.FormName()); len(f.request.Ignored) < fields.Most && !slices.Contains(f.request.Ignored, name) {
 			f.request.Ignored = append(f.request.Ignored, name)
 		}
-		if err := refuseIgnored(f.header, f.request.Ignored); err != nil {
+		if err := fields.Refuse(f.header, f.request.Ignored); err != nil {
 			return err
 		}
 		if part.FileName() != "" {

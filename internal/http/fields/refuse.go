@@ -1,21 +1,23 @@
-package rest
+package fields
 
 import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
-// refuseIgnored returns an error that names unknown fields, if the client prefers that to their being ignored.
-func refuseIgnored(h http.Header, fields []string) error {
-	if len(fields) == 0 || !strict(h) {
+// Refuse returns an error that names unknown fields of a call with the header, if its client prefers that to their being ignored.
+func Refuse(h http.Header, unknown []string) error {
+	if len(unknown) == 0 || !strict(h) {
 		return nil
 	}
-	quoted := make([]string, len(fields))
-	for i, name := range fields {
+	quoted := make([]string, len(unknown))
+	for i, name := range unknown {
 		quoted[i] = strconv.Quote(name)
 	}
-	return invalid("request body has unknown fields: " + strings.Join(quoted, ", "))
+	return failure.New(failure.Invalid, "request body has unknown fields: "+strings.Join(quoted, ", "))
 }
 
 // strict reports whether the client prefers strict handling, by RFC 7240. Of several preferences the first counts.
