@@ -154,7 +154,7 @@ func program(file *template.Template, function string, imports []string) ([]byte
 	imports = append(imports, "lipsync/internal/aws/cloud")
 	var parts []string
 	for _, p := range stack.Parts(function) {
-		folder, name := filepath.Split(p.Name())
+		folder, name := filepath.Split(stack.NameOf(p))
 		pkg, _, _ := strings.Cut(name, ".")
 		imports, parts = append(imports, folder+pkg), append(parts, name)
 	}

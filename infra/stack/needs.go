@@ -2,6 +2,8 @@ package stack
 
 import (
 	"maps"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -138,13 +140,16 @@ func Parts(function string) parts {
 			}
 		}
 	}
-	same := func(a, b cloud.Part) bool { return a.Name() == b.Name() }
+	same := func(a, b cloud.Part) bool { return NameOf(a) == NameOf(b) }
 	if slices.ContainsFunc(all, func(p cloud.Part) bool { return same(p, media.Signed) }) {
 		all = slices.DeleteFunc(all, func(p cloud.Part) bool { return same(p, media.Kept) }) // which the other one includes
 	}
-	slices.SortFunc(all, func(a, b cloud.Part) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(all, func(a, b cloud.Part) int { return strings.Compare(NameOf(a), NameOf(b)) })
 	return slices.CompactFunc(all, same)
 }
+
+// NameOf returns the name of a part's function, with the path of its package.
+func NameOf(p cloud.Part) string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
 
 // OtherFunctions returns the functions that have parts, and no endpoint of the API.
 func OtherFunctions() []string { return append(slices.Sorted(maps.Keys(partsOf)), "mcp") }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"reflect"
-	"runtime"
 	"slices"
 	"time"
 
@@ -47,9 +45,6 @@ type Deployment struct {
 
 // Part adds something that a program needs to a deployment.
 type Part func(*Deployment)
-
-// Name returns the name of the part's function, with the path of its package.
-func (p Part) Name() string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
 
 // New returns a deployment with the parts. Their clients of AWS have the configuration. The
 // settings come from getenv, and the log and the metrics go to w, as lines of JSON.
