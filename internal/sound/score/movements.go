@@ -8,9 +8,9 @@ import (
 )
 
 // components is the number of principal components of a mouth that count. A mouth has four or so ways to move: it opens, widens, protrudes,
-// and its lower lip goes to the teeth. The noise of a small or turning face moves as much, and rounded lips move in more ways than a straight line.
-// With all its voices TestSyncScore_long finds 17 of 30 tracks in sync with six components, 26 with ten, and 29 with 13 or with 16; by 16, 12 of 270
-// other speeches.
+// and its lower lip goes to the teeth. The noise of a small or turning face moves as much, and the picture of a mouth that rounds changes in more
+// than one component. With all its voices TestSyncScore_long found 17 of 30 tracks in sync with 6 components, 26 with 10, and 29 with 13 and with 16,
+// which were chosen by it.
 const components = 16
 
 // framesEach is the number of frames of a person for each component, at least: with fewer any curve is a sum of the components.

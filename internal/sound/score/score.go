@@ -1,7 +1,7 @@
 // Package score measures how well the mouths of a video move with a speech track. It uses only the pixels of the mouths and the samples
 // of the speech. So it knows nothing of how an engine chose the mouths.
 //
-// Sixteen numbers for each frame say how a mouth differs from its usual look, and one curve says how far the speech opens a mouth. If the
+// Up to sixteen numbers for each frame say how a mouth differs from its usual look, and one curve says how far the speech opens a mouth. If the
 // mouths belong to the speech, a weighted sum of these numbers follows the curve. The multiple correlation R of both is computed at each
 // lag. A speech that has nothing to do with the mouths has some R too. How much, is known from curves with the same
 // pauses and about the same spectrum, but with random phases.

@@ -35,21 +35,21 @@ func newColumn(m *Lips, w Shape, x float32) column {
 		return c
 	}
 	even := m.opening(x+c.aside, s, w.Gap) // of lips that aren't rounded: it places their outer edges
-	purse := pursed(s, w.round)
-	gap := even * purse
-	c.upper, c.lower = m.part(u, l, gap)
-	high, low := m.part(u, l, even)
-	c.upper, c.lower, high, low = c.upper+shift, c.lower+shift, high+shift, low+shift
+	round := min(w.round/reached, 1)
+	gap := even + (rounded(s, w.Gap)-even)*round
+	c.upper, c.lower = m.part(u+shift, l+shift, gap)
+	high, low := m.part(u+shift, l+shift, even)
 	closed := smoothstep(2 - 2*gap/thinGap)
 	c.shut = closed * closing(l-u-gap)
-	roll := w.roll * c.shut // lips that were apart roll inwards as they meet
-	lap := overlap*c.shut + w.hide*arch(s)/2 + pursedHides*max(1-purse, 0)
-	lap += lipEdge * clamp(abs(gap-(l-u))/openMore) // the edge of a lip may be read in the teeth
+	roll := w.roll * c.shut                                                           // lips that were apart roll inwards as they meet
+	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
+	lap += roundHides * round * clamp(w.Gap/edgeMore) * (1 - arch(s/roundest)) * clamp((1-abs(s))/cornerSoft)
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
-	top, bottom = min(top, u-lap-leastLip), max(bottom, l+lap+leastLip)
+	top, bottom = min(top, u-leastLip-lap/2), max(bottom, l+leastLip+lap/2)
+	edge, under := max(u-lap, top+leastLip/2), min(l+lap, bottom-leastLip/2) // of the parts of the lips that stay in sight
+	edge, under = edge-(edge-top)*roll, under+(bottom-under)*roll
 	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)
-	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of the parts of the lips that stay in sight
 	c.seam = seamDark * closed * closing(under-edge-gap)
 	c.from = []float32{m.Nose, top, edge, under, bottom, chin, neck}
 	c.to = []float32{m.Nose, max(above, m.Nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
@@ -57,7 +57,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	return c
 }
 
-// part returns the y of inner edges u and l once they have a gap.
+// part returns the y of inner edges u and l once they have a gap. The upper lip does above of a closing, and upperShare of an opening.
 func (m *Lips) part(u, l, gap float32) (upper, lower float32) {
 	less, more := min(gap-(l-u), 0), max(gap-(l-u), 0)
 	return u - m.above()*less - upperShare*more, l + (1-m.above())*less + (1-upperShare)*more
@@ -74,7 +74,8 @@ func aside(m *Lips, w Shape, s, x float32) float32 {
 	}
 	corner := max(min(s, 1), -1)
 	most := corner*(m.Width()-w.Width)/2 - w.Shift.X
-	return most * smoothstep(1-(abs(s)-1)*w.Width/2/(asideReach*(1+w.far)))
+	reach := max(asideReach*(1+w.far), asideLeast*abs(most))
+	return most * smoothstep(1-(abs(s)-1)*w.Width/2/reach)
 }
 
 // at sets a cell to the one at y: all of it, in its place, since a copy of what was just written waits for memory.

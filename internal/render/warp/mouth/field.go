@@ -54,6 +54,7 @@ const (
 	reach      = 2.1 // nothing moves farther from the middle of the mouth, in half widths of it; by eye
 	reachSoft  = .5  // half widths over which the movement ends before reach; by eye
 	asideReach = .4  // cheeks move sideways up to this far outwards from a corner; by eye
+	asideLeast = 1.6 // and at least this times as far as the corner moves, so that no cheek folds: 1.5 is the steepest slope of smoothstep
 
 	upperShare = .25 // share of an opening that the upper lip does; the lower lip does the rest. The median of nine people is .22
 	chinShare  = .56 // movement of the chin, as a share of an opening; by eye
@@ -70,12 +71,13 @@ const (
 	seamDark     = .33  // the line between them is so much darker than the lips: the median of eight people whose lips touch
 	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
-	pursedHides  = .03  // height of the edge of each lip which rounding hides at the sides of the mouth; by eye
+	roundHides   = .03  // height of the edge of each lip that rounding hides where it shuts the sides of the mouth; by eye
+	cornerSoft   = .05  // half widths over which that ends at a corner; by eye
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
 
-// openMore is an opening by which the edges of lips, which may show teeth, go out of sight completely: lipEdge of each. By eye.
-const openMore = .04
+// edgeMore is a change of an opening, either way, by which the edges of lips, which may show teeth, go out of sight completely: lipEdge of each. By eye.
+const edgeMore = .04
 
 // Least heights of pieces of a column. No piece turns over, even if a mouth was misread.
 const (
@@ -87,10 +89,10 @@ const (
 
 // Shape is the form that a mouth is given. Lengths are canonical.
 type Shape struct {
-	Gap   float32    // between the lips, in the middle
+	Gap   float32    // between the lips, the mean of the middle half
 	Width float32    // from corner to corner
 	Shift geom.Point // of the mouth as a whole
-	round float32    // how far raised corners come down to the level of the lips, and the sides of the opening shut, 0 to 1; Outline.Give sets Left and Right by it
+	round float32    // how far the lips round, 0 to 1: raised corners come down to the level of the lips, see Outline.Give, and the sides of the opening shut
 	Left  float32    // by how much the left corner goes down
 	Right float32    // by how much the right corner goes down
 	Upper float32    // height of the upper lip, as a multiple of its own

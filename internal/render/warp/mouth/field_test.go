@@ -125,35 +125,96 @@ func TestField(t *testing.T) {
 }
 
 // TestRound checks the opening of rounded lips: its sides are shut, its middle is higher, its middle half is as large as that of other lips, and there
-// the outer edges of the lips are where those of other lips are.
+// the outer edges of the lips are where those of other lips are. The edges of lips that rounding shuts are hidden.
 func TestRound(t *testing.T) {
 	for _, from := range []float32{0, .05, .2} {
 		m := someLips(from)
 		var areas [2]float32
-		for _, x := range []float32{0, .1, .2, .3, .4, .5, .6, .7, .8, .9} { // half widths
-			place := m.Middle() + x*m.Width()/2
+		for k := range len(edge{}) {
+			s := place(k)
 			at := func(round float32) column {
-				return newColumn(&m, Shape{Gap: .12, Width: m.Width(), Upper: 1, Lower: 1, round: round}, place)
+				return newColumn(&m, Shape{Gap: .12, Width: m.Width(), Upper: 1, Lower: 1, round: round}, m.Middle()+s*m.Width()/2)
 			}
 			other, round := at(0), at(1)
 			gap, usual := round.lower-round.upper, other.lower-other.upper
-			if x <= .5 {
+			if abs(s) <= .5 {
 				areas[0], areas[1] = areas[0]+usual, areas[1]+gap
 				for _, edge := range []int{1, 4} {
 					if d := round.to[edge] - other.to[edge]; abs(d) > .01 {
-						t.Errorf("open by %g: outer edge %d at %g half widths from the middle moves by %.3f", from, edge, x, d)
+						t.Errorf("open by %g: outer edge %d at %g half widths from the middle moves by %.3f", from, edge, s, d)
 					}
 				}
 			}
-			if x == 0 && gap < 1.1*usual {
+			if s == 0 && gap < 1.1*usual {
 				t.Errorf("open by %g: the middle opens by %.3f, that of other lips by %.3f", from, gap, usual)
 			}
-			if x >= roundest && gap > 1e-3 {
-				t.Errorf("open by %g: open by %.3f at %g half widths from the middle", from, gap, x)
+			if abs(s) >= roundest && gap > 1e-3 {
+				t.Errorf("open by %g: open by %.3f at %g half widths from the middle", from, gap, s)
+			}
+			if s == .75 {
+				u, l := m.inner(m.Middle() + s*m.Width()/2)
+				if upper, lower := u-round.from[2], round.from[3]-l; upper < .9*roundHides || lower < .9*roundHides {
+					t.Errorf("open by %g: edges of %.3f and %.3f are hidden where rounding shuts lips", from, upper, lower)
+				}
 			}
 		}
-		if abs(areas[1]/areas[0]-1) > .03 {
-			t.Errorf("open by %g: the middle half is %.2f times as large", from, areas[1]/areas[0])
+		if abs(areas[1]/areas[0]-1) > .005 {
+			t.Errorf("open by %g: the middle half is %.3f times as large", from, areas[1]/areas[0])
+		}
+	}
+}
+
+// TestRoundAlone checks that rounding hides nothing of lips that stay shut, nor at the very corners, and doesn't round a mouth twice.
+func TestRoundAlone(t *testing.T) {
+	at := func(m *Lips, s float32, to Shape) column {
+		to.Width, to.Upper, to.Lower = m.Width(), 1, 1
+		return newColumn(m, to, m.Middle()+s*m.Width()/2)
+	}
+	shut, open := someLips(0), someLips(.2)
+	for _, round := range []float32{.01, .3, 1} {
+		if c := at(&shut, .8, Shape{round: round}); abs(c.jump) > 1e-4 || c.seam > 1e-3 {
+			t.Errorf("rounded by %g: shut lips jump by %.3f, with a seam of %.2f", round, c.jump, c.seam)
+		}
+		if c := at(&shut, .999, Shape{Gap: .12, round: round}); abs(c.jump) > .005 {
+			t.Errorf("rounded by %g: the corner jumps by %.3f", round, c.jump)
+		}
+	}
+	ring := open
+	for k := range ring.Upper {
+		half := rounded(place(k), .2) / 2
+		ring.Upper[k], ring.Lower[k] = ring.axis(ring.Middle())-half, ring.axis(ring.Middle())+half
+	}
+	if c := at(&ring, 0, Shape{Gap: ring.Gap(), round: 1}); abs(c.lower-c.upper-(ring.Lower.middle()-ring.Upper.middle())) > .01 {
+		t.Errorf("a round mouth that opens by %.3f in the middle becomes one that opens by %.3f", ring.Lower.middle()-ring.Upper.middle(), c.lower-c.upper)
+	}
+}
+
+// TestClosingHidesEdges checks that lips that close a little hide their edges, as lips that open do.
+func TestClosingHidesEdges(t *testing.T) {
+	m := someLips(.2)
+	for _, gap := range []float32{.12, .28} {
+		c := newColumn(&m, Shape{Gap: gap, Width: m.Width(), Upper: 1, Lower: 1}, m.Middle())
+		if upper, lower := m.Upper.middle()-c.from[2], c.from[3]-m.Lower.middle(); upper < .9*lipEdge || lower < .9*lipEdge {
+			t.Errorf("from .2 to %g: edges of %.3f and %.3f are hidden, want %g", gap, upper, lower, lipEdge)
+		}
+	}
+}
+
+// TestCheeksKeepOrder checks that no cheek folds if a broad smile rounds.
+func TestCheeksKeepOrder(t *testing.T) {
+	for _, width := range []float32{1.05, 1.15} {
+		for _, far := range []float32{-.15, 0, .85} {
+			m := someLips(0)
+			m.Left.X, m.Right.X = m.Middle()-width/2, m.Middle()+width/2
+			w := Shape{Width: (1 - narrowest) * unsmiling, Upper: 1, Lower: 1, far: far}
+			last := float32(-10)
+			for x := m.Middle() - 2; x < m.Middle()+2; x += .005 {
+				from := x + newColumn(&m, w, x).aside
+				if from < last {
+					t.Fatalf("%g wide, farther by %g: at %.3f the source goes back from %.4f to %.4f", width, far, x, last, from)
+				}
+				last = from
+			}
 		}
 	}
 }
@@ -563,7 +624,7 @@ func TestLipEdgeIsSmooth(t *testing.T) {
 // beyond asideReach stay.
 func TestFieldNarrows(t *testing.T) {
 	m := someLips(0)
-	for _, by := range []float32{.78, 1.06} {
+	for _, by := range []float32{1 - narrowest, 1 + broadest} {
 		width := by * m.Width()
 		f := wholeField(&m, Shape{Width: width, Upper: 1, Lower: 1})
 		for _, side := range []float32{-1, 1} {

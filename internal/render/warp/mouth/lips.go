@@ -18,7 +18,7 @@ type Lips struct {
 
 const (
 	archEnd  = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
-	roundest = .6  // those of rounded lips meet at this share of that; by eye
+	roundest = .7  // the inner edges of lips that are rounded in full meet at archEnd times this; at least .53, see meanArch; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
@@ -63,7 +63,7 @@ func (m *Lips) meet() float32 {
 	return upper + upperShare*(lower-upper)
 }
 
-// upperEdge returns the y of the upper lip's inner edge in the middle, once the mouth has been given a gap.
+// upperEdge returns the y of the upper lip's inner edge in the middle, once the mouth has been given a gap, and isn't rounded.
 func (m *Lips) upperEdge(gap float32) float32 { return m.Level() - m.over(gap)*gap }
 
 // Raised returns how far the corners are above the place at which the lips would meet in the middle.
@@ -96,14 +96,11 @@ func (m *Lips) Close() {
 // widths from the middle.
 func arch(s float32) float32 { return max(1-square(s/archEnd), 0) }
 
+// meanArch returns the mean of arch(s/end) in the middle half of a mouth, by the values of an edge. There the lips may not have met.
+func meanArch(end float32) float32 { return 1 - 3./32/square(archEnd*end) }
+
 // archMean is the mean of arch in the middle half of a mouth.
-var archMean = func() float32 {
-	var e edge
-	for k := range e {
-		e[k] = arch(place(k))
-	}
-	return e.mean()
-}()
+var archMean = meanArch(1)
 
 // inner returns the y of the inner edges of the lips at x.
 func (m *Lips) inner(x float32) (upper, lower float32) { return m.Upper.at(m, x), m.Lower.at(m, x) }
@@ -119,19 +116,9 @@ func (m *Lips) opening(x, s, gap float32) float32 {
 	return lower - upper + (gap-own)*arch(s)/archMean
 }
 
-// pursed returns the factor of the opening at s half widths from the middle of rounded lips: at their sides they touch, and in the middle they part
-// more, so that the mean of the middle half stays.
-func pursed(s, round float32) float32 {
-	if round == 0 {
-		return 1
-	}
-	usual, end := arch(s), 1-(1-roundest)*round
-	if usual == 0 {
-		return 0
-	}
-	mean := func(end float32) float32 { return 1 - 1/(12*square(archEnd*end)) } // of arch(s/end), for s from -.5 to .5
-	return arch(s/end) / usual * mean(1) / mean(end)
-}
+// rounded returns the distance of the inner edges of lips that are rounded in full, at s half widths from the middle. The sides of the opening are
+// shut.
+func rounded(s, gap float32) float32 { return gap * arch(s/roundest) / meanArch(roundest) }
 
 // measure measures the mouth of a face.
 func measure(f *alignment.Face) (m Lips) {
