@@ -33,6 +33,7 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 // two pixels: a frame has no more of it.
 func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red, green, blue []float32) {
 	place := func(x, y float32) geom.Point { return at.Apply(geom.Point{X: x, Y: y}) }
+	acrossX, acrossY := int(at.A*one), int(at.B*one) // two pixels of luma, one of chroma
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		from, to, row := area.Min.X, area.Max.X, red[y*side:][:side] // luma, at first
 		for ; from < to && !s.inside(place(float32(from), float32(y))); from++ {
@@ -44,18 +45,16 @@ func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red
 		s.lumaInside(row[from:to], place(float32(from), float32(y)), at)
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
+		start := place(float32(area.Min.X)+.5, float32(y)+.5)
+		u, v := int(((start.X-s.left)/2-.25)*one), int(((start.Y-s.top)/2-.25)*one)
 		for x := area.Min.X; x < area.Max.X; x += 2 {
-			r, g, b := chromaInRGB(s.chroma(place(float32(x)+.5, float32(y)+.5)))
-			least, most := -min(r, g, b), 1-max(r, g, b)
+			r, g, b := chromaInRGB(s.chromaIn(u, v))
+			u, v = u+acrossX, v+acrossY
 			for i := y*side + x; i <= (y+1)*side+x; i += side {
-				reds, greens, blues := red[i:i+2], green[i:i+2], blue[i:i+2]
-				for k, v := range reds {
-					if v = lumaInRGB(v); v >= least && v <= most {
-						reds[k], greens[k], blues[k] = v+r, v+g, v+b
-					} else {
-						reds[k], greens[k], blues[k] = unit(v+r), unit(v+g), unit(v+b)
-					}
-				}
+				reds, greens, blues := (*[2]float32)(red[i:]), (*[2]float32)(green[i:]), (*[2]float32)(blue[i:])
+				left, right := lumaInRGB(reds[0]), lumaInRGB(reds[1])
+				reds[0], greens[0], blues[0] = unit(left+r), unit(left+g), unit(left+b)
+				reds[1], greens[1], blues[1] = unit(right+r), unit(right+g), unit(right+b)
 			}
 		}
 	}
@@ -67,10 +66,11 @@ func (s *Sampler) inside(q geom.Point) bool {
 	return x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach
 }
 
-// lumaInside fills a part of a row of a square with luma, all of whose taps lie inside the frame. start is the place of the first pixel. It counts in
-// whole numbers: places in 65536ths of a pixel, and shares of pixels in 256ths.
+// Squares count in whole numbers: places in 65536ths of a pixel (one), and shares of pixels in 256ths.
+const one, shift, mask = 1 << 16, 8, 1<<8 - 1
+
+// lumaInside fills a part of a row of a square with luma, all of whose taps lie inside the frame. start is the place of the first pixel.
 func (s *Sampler) lumaInside(row []float32, start geom.Point, at geom.Similarity) {
-	const one, shift, mask = 1 << 16, 8, 1<<8 - 1
 	acrossX, acrossY := int(at.A*one), int(at.B*one)
 	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shift))
 	clear(row)
@@ -79,13 +79,29 @@ func (s *Sampler) lumaInside(row []float32, start geom.Point, at geom.Similarity
 		y := int((start.Y - s.top + s.step + float32(tap/s.taps)*s.between) * one)
 		for i := range row {
 			k, fx, fy := (y>>16)*stride+(x>>16), x>>shift&mask, y>>shift&mask
-			upper, lower := pix[k:k+2], pix[k+stride:][:2]
-			above := int(upper[0])<<shift + (int(upper[1])-int(upper[0]))*fx
-			below := int(lower[0])<<shift + (int(lower[1])-int(lower[0]))*fx
-			row[i] += float32(above<<shift+(below-above)*fy) * share
+			row[i] += float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+stride:]), fx, fy)) * share
 			x, y = x+acrossX, y+acrossY
 		}
 	}
+}
+
+// chromaIn returns Cb and Cr at a place in the planes of chroma, in shares of one.
+func (s *Sampler) chromaIn(x, y int) (cb, cr float32) {
+	if x < 0 || y < 0 || x >= (s.blue.Width-1)*one || y >= (s.blue.Height-1)*one {
+		return s.blue.bilinearAtBorder(float32(x)/one, float32(y)/one), s.red.bilinearAtBorder(float32(x)/one, float32(y)/one)
+	}
+	k, fx, fy := (y>>16)*s.blue.Stride+(x>>16), x>>shift&mask, y>>shift&mask
+	value := func(pix []uint8) float32 {
+		return float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+s.blue.Stride:]), fx, fy)) / one
+	}
+	return value(s.blue.Pix), value(s.red.Pix)
+}
+
+// mixed is between in whole numbers: fx and fy are in 256ths, and the value in 65536ths.
+func mixed(upper, lower *[2]uint8, fx, fy int) int {
+	above := int(upper[0])<<shift + (int(upper[1])-int(upper[0]))*fx
+	below := int(lower[0])<<shift + (int(lower[1])-int(lower[0]))*fx
+	return above<<shift + (below-above)*fy
 }
 
 // RGB returns red, green and blue around a place in the frame, each from 0 to 1.
