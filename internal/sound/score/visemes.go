@@ -7,30 +7,24 @@ import (
 )
 
 // Viseme is a heard sound that lips must show in one of the frames from From until before To: in a closure they touch, in an open vowel
-// they are apart.
+// they are apart. Lips touch for a frame or two only, but stay open around the peak of a vowel, which is its only frame: each that is read
+// costs a run of a network.
 type Viseme struct {
 	From, To int
 	Peak     int // the frame in which the sound is clearest
 }
 
-const (
-	closesAround = .04 // seconds from the peak of a closure to frames in which lips may touch; with more, a shift by 3 frames hardly shows
-	opensAround  = .06 // seconds from the peak of an open vowel to frames in which lips may open
-)
+// closesAround is the time from the peak of a closure to frames in which lips may touch, in seconds; with more, a shift by 3 frames hardly shows.
+const closesAround = .04
 
 // Visemes returns the closures and the open vowels of a speech, by its articulation in each frame.
 func Visemes(spoken []speech.Articulation, fps float64) (closures, vowels []Viseme) {
-	around := func(peak int, seconds float64) Viseme {
-		n := int(math.Round(seconds * fps))
-		return Viseme{max(peak-n, 0), min(peak+n+1, len(spoken)), peak}
-	}
+	n := int(math.Round(closesAround * fps))
 	for _, r := range speech.Closures(spoken) {
-		closures = append(closures, around(r.Peak, closesAround))
+		closures = append(closures, Viseme{max(r.Peak-n, 0), min(r.Peak+n+1, len(spoken)), r.Peak})
 	}
 	for _, r := range speech.OpenVowels(spoken) {
-		v := around(r.Peak, opensAround)
-		v.From, v.To = max(v.From, r.From), min(v.To, r.To)
-		vowels = append(vowels, v)
+		vowels = append(vowels, Viseme{r.Peak, r.Peak + 1, r.Peak})
 	}
 	return closures, vowels
 }

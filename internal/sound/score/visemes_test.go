@@ -20,9 +20,9 @@ func TestVisemes(t *testing.T) {
 		fps              float64
 		closures, vowels []Viseme
 	}{
-		{25, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{4, 8, 5}, {20, 21, 20}}},
-		{30, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{4, 8, 5}, {20, 21, 20}}},
-		{50, []Viseme{{0, 3, 0}, {13, 18, 15}, {27, 30, 29}}, []Viseme{{4, 9, 5}, {20, 21, 20}}},
+		{25, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{5, 6, 5}, {20, 21, 20}}},
+		{30, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{5, 6, 5}, {20, 21, 20}}},
+		{50, []Viseme{{0, 3, 0}, {13, 18, 15}, {27, 30, 29}}, []Viseme{{5, 6, 5}, {20, 21, 20}}},
 	} {
 		closures, vowels := Visemes(spoken, c.fps)
 		if !slices.Equal(closures, c.closures) || !slices.Equal(vowels, c.vowels) {

@@ -140,6 +140,7 @@ func (l *layer) paint(area image.Rectangle) engine.Mouth {
 func (l *layer) paintLuma(m *engine.Mouth, rules *ruleGrid) {
 	toGrid, toFace, toMouth := rules.fromFrame(l.onto), l.onto.Inverse(), l.onto.Inverse().Then(l.to)
 	shown, left, top := pixels.Luma(l.pixels), float32(l.pixels.Rect.Min.X), float32(l.pixels.Rect.Min.Y)
+	skin, skinLeft, skinTop := pixels.Luma(l.frame), float32(l.frame.Rect.Min.X), float32(l.frame.Rect.Min.Y)
 	scale := l.onto.Scale()
 	var r rule
 	luma := func(q geom.Point, down float32) float32 {
@@ -161,7 +162,8 @@ func (l *layer) paintLuma(m *engine.Mouth, rules *ruleGrid) {
 			case r.under == [2]float32{}:
 				under = float32(own[i])
 			default:
-				under = pixels.LumaAt(l.frame, move(q, &l.onto, r.under[0], r.under[1]))
+				from := move(q, &l.onto, r.under[0], r.under[1])
+				under = skin.Bilinear(from.X-skinLeft, from.Y-skinTop)
 			}
 			if r.mask > 0 {
 				lower, inside := r.lower(scale), r.inside(scale)
