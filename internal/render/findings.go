@@ -39,7 +39,7 @@ const findingsTime = 3 * time.Minute
 // findingsName returns the name of the job's findings. It tells all that they depend on, except for the video itself.
 func (w work) findingsName(in input) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t, %s",
-		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil, in.job.Options.Output.VideoCodec()))
+		w.basis(), in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil, in.job.Options.Output.VideoCodec()))
 	return fmt.Sprintf("%x", sum)
 }
 
@@ -52,7 +52,7 @@ func (unread) Open(context.Context, string) (io.ReadCloser, error) {
 
 // usesFindings reports whether a job may use findings and keep some.
 func (w work) usesFindings(in input) bool {
-	return in.job.Findings != nil && w.Basis != "" && !in.video.Still
+	return in.job.Findings != nil && !in.video.Still && w.basis() != ""
 }
 
 // recall reads the findings of an earlier job. It finds nothing if there are none that can be used.

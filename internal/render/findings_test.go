@@ -22,12 +22,15 @@ import (
 	"lipsync/internal/test/rendertest"
 )
 
+// basis returns a Basis that tells a text.
+func basis(text string) func() string { return func() string { return text } }
+
 // TestFindingsName changes what findings depend on, one thing after the other. They have another name each time.
 func TestFindingsName(t *testing.T) {
 	names := map[string]string{}
 	for what, change := range map[string]func(*work, *input){
 		"nothing": func(*work, *input) {},
-		"program": func(w *work, _ *input) { w.Basis = "another program" },
+		"program": func(w *work, _ *input) { w.Basis = basis("another program") },
 		"engine":  func(_ *work, in *input) { in.job.Engine = "another" },
 		"size":    func(_ *work, in *input) { in.video.Video.Width = 32 },
 		"rate":    func(_ *work, in *input) { in.video.Video.Rate.Num = 24 },
@@ -36,7 +39,7 @@ func TestFindingsName(t *testing.T) {
 		"scores":  func(w *work, in *input) { w.Speaker, in.video.Audio = &speaker.Network{}, &medium.Audio{} },
 		"codec":   func(_ *work, in *input) { in.job.Options.Output.Codec = order.HEVC },
 	} {
-		w := work{Renderer: &Renderer{Basis: "this program"}}
+		w := work{Renderer: &Renderer{Basis: basis("this program")}}
 		in := input{limits: intake.DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 64, Height: 36, Rate: medium.Rate{Num: 25, Den: 1}}}}
 		change(&w, &in)
 		name := w.findingsName(in)
@@ -65,7 +68,7 @@ func TestStalledFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		video := &medium.Info{Video: &medium.Video{Width: 2, Height: 2, Rate: medium.Rate{Num: 25, Den: 1}}}
-		w := work{Renderer: &Renderer{Media: &ffmpeg.Tools{}, Basis: "this program"}}
+		w := work{Renderer: &Renderer{Media: &ffmpeg.Tools{}, Basis: basis("this program")}}
 		in := input{job: Job{Findings: stalledFindings{}}, limits: intake.DefaultLimits(), video: video}
 		if o, found := w.readFindings(t.Context(), in, coded{}); found || time.Since(began) != findingsTime {
 			t.Errorf("found %v after %v, want nothing after %v", o, time.Since(began), findingsTime)

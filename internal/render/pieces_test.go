@@ -317,9 +317,9 @@ func TestShortJobs(t *testing.T) {
 func TestPlanOfAnotherBuild(t *testing.T) {
 	t.Parallel()
 	video := numbered(t, "25", 2)
-	planOf := func(basis string) string {
+	planOf := func(program string) string {
 		r := inMemory(t, &numberer{})
-		r.Basis = basis
+		r.Basis = basis(program)
 		info, err := r.Media.Probe(t.Context(), video)
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if err := in.takeRoom(seen.shown, frames); err != nil { // more than before if the file states too short a length, or none
 		return p, err
 	}
-	if w.Basis != "" && in.inPieces(frames) {
+	if in.inPieces(frames) && w.basis() != "" {
 		if p.sum, err = w.planSum(in, frames); err != nil {
 			return p, err
 		}
@@ -132,7 +132,7 @@ func (w work) planSum(in input, frames int) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(sum, "%s, media %x, engine %s, largest %t, %d frames, %s\n",
-		w.Basis, in.job.Sums, in.job.Engine, in.job.LargestFace, frames, encoding)
+		w.basis(), in.job.Sums, in.job.Engine, in.job.LargestFace, frames, encoding)
 	if err := json.NewEncoder(sum).Encode(in.job.Options); err != nil {
 		return "", err
 	}

@@ -33,10 +33,17 @@ type Renderer struct {
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
 	// Basis tells the program, the networks, and what computes these. Findings and pieces of another basis are not used. If it is
-	// empty, none are used or kept.
-	Basis string
+	// nil or tells nothing, none are used or kept. It may read the program, so it is called only for jobs with findings or pieces.
+	Basis func() string
 	// Now tells the time since a piece of an output began. If it is nil, that is time.Now.
 	Now func() time.Time
+}
+
+func (r *Renderer) basis() string {
+	if r.Basis == nil {
+		return ""
+	}
+	return r.Basis()
 }
 
 func (r *Renderer) clock() time.Time {

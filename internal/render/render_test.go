@@ -103,7 +103,7 @@ func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, fra
 func newRenderer(t testing.TB, e engine.Engine) *Renderer {
 	return &Renderer{
 		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"": e}, Limits: intake.DefaultLimits(),
-		NewTracker: func(float64) people.Tracker { return &fixedTracker{} }, Basis: "this program",
+		NewTracker: func(float64) people.Tracker { return &fixedTracker{} }, Basis: basis("this program"),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 
 	"lipsync/internal/domain/version"
 	"lipsync/internal/face/detection"
@@ -43,6 +44,7 @@ type Set struct {
 	Tools     *ffmpeg.Tools // the renderer's Media
 	Lacks     bool          // a model of the folder could not be loaded
 	log       *slog.Logger
+	models    string // those that are used: their roles, sums and providers, for the basis
 	faces     detection.Detector
 	detector  *onnx.Session   // of faces; nil: none
 	landmarks []*onnx.Session // of faces
@@ -69,12 +71,14 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if o.Models != "" {
 		s.addAll(ctx, o)
 	}
-	if program, err := version.Program(); err == nil {
-		s.Basis = program + s.Basis
-	} else {
-		s.Basis = ""
-		o.Log.Warn("no findings are kept: the file of this program can't be read", "error", err)
-	}
+	s.Basis = sync.OnceValue(func() string {
+		program, err := version.Program()
+		if err != nil {
+			o.Log.Warn("no findings are kept: the file of this program can't be read", "error", err)
+			return ""
+		}
+		return program + s.models
+	})
 	if err := ctx.Err(); err != nil { // then models weren't to blame
 		return nil, errors.Join(err, s.Close())
 	}

@@ -110,8 +110,8 @@ func TestModelsAreUsed(t *testing.T) {
 			t.Errorf("got faces %v, %v, want %d", faces, err, want)
 		}
 	}
-	if program, err := version.Program(); err != nil || without.Basis != program || !strings.HasPrefix(s.Basis, program) || strings.Count(s.Basis, "on CPU") != 3 {
-		t.Errorf("findings are based on %q, and without models on %q (%v)", s.Basis, without.Basis, err)
+	if program, err := version.Program(); err != nil || without.Basis() != program || !strings.HasPrefix(s.Basis(), program) || strings.Count(s.Basis(), "on CPU") != 3 {
+		t.Errorf("findings are based on %q, and without models on %q (%v)", s.Basis(), without.Basis(), err)
 	}
 }
 

@@ -174,7 +174,8 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%s, %s: has a score: %t, want %t", engine, c.name, !scored, scored)
 			}
 		}
-		f.set.Basis += " of another version"
+		basis := f.set.Basis()
+		f.set.Basis = func() string { return basis + " of another version" }
 		if got, tracked := f.render(t, job, maps.Clone(kept)); got != first || !tracked {
 			t.Errorf("%s, another basis: tracked %t; same frames: %t", engine, tracked, got == first)
 		}

@@ -83,7 +83,7 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o)
 		if err == nil {
-			s.Basis += fmt.Sprintf(", %s %s on %s", m.Role, m.SHA256, provider)
+			s.models += fmt.Sprintf(", %s %s on %s", m.Role, m.SHA256, provider)
 		}
 		switch {
 		case err != nil:

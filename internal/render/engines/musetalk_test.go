@@ -44,8 +44,8 @@ func TestMuseTalk(t *testing.T) {
 	if got := log.String(); strings.Count(got, `msg="a model is ready"`) != 4 || strings.Count(got, "level=WARN") != 1 || !strings.Contains(got, musetalk.Slow) {
 		t.Errorf("got the log %s, want four models and a warning that there is no GPU", got)
 	}
-	if strings.Count(s.Basis, ", musetalk") != 4 {
-		t.Errorf("findings are based on %q", s.Basis)
+	if strings.Count(s.Basis(), ", musetalk") != 4 {
+		t.Errorf("findings are based on %q", s.Basis())
 	}
 	if got, err := s.Names("warp"); err != nil || !slices.Equal(got, []string{"warp", "musetalk"}) {
 		t.Errorf("got engines %v, %v", got, err)
