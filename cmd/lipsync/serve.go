@@ -47,7 +47,7 @@ type serveCommand struct {
 	ProvenanceCertificate string
 	ProvenanceKey         string
 
-	pieceTime time.Duration // see worker.Worker; tests set it
+	pieceTime time.Duration // see worker.Config; tests set it
 }
 
 // Validate checks the options; kong calls it.

@@ -45,7 +45,7 @@ type job struct {
 	own          lipsync.Objects // the models
 	duty         lipsync.Duty    // small requests need no models
 	secret       string          // name of the secret with the key that signs outputs, "" for none
-	pieceTime    time.Duration   // see worker.Worker; tests set it
+	pieceTime    time.Duration   // see worker.Config; tests set it
 }
 
 // read reads the settings that only the runner has.

@@ -49,7 +49,7 @@ func (m *Metrics) Started(r lipsync.Request) {
 	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
 }
 
-// Finished counts a failure by its code as the dimension; the line
+// Finished counts the end of a request, a failure by its code as the dimension; the line
 // has its details too.
 func (m *Metrics) Finished(r lipsync.Request) {
 	attempts := metric{"Attempts", count, float64(r.Attempts)}

@@ -1,4 +1,4 @@
-// Package base has what the parts of the service share: its Config, its Ports to the world, and what both do together.
+// Package base has what the parts of the service share: its Config, its Ports to the world, and small helpers on both.
 package base
 
 import (

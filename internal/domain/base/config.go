@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/domain/order"
 )
 
-// Largest sizes of media in bytes, if the Service sets no others.
+// Largest sizes of media in bytes, if the Config sets no others.
 const (
 	defaultMaxVideo = 5 << 30
 	defaultMaxAudio = 500 << 20
@@ -37,7 +37,7 @@ type Config struct {
 	// RequireProvenance makes the service refuse outputs that can't be signed. Its workers must have a signer.
 	RequireProvenance bool
 
-	// Limits bound each account. A limit that is 0 has the value of DefaultLimits.
+	// Limits bound each account. A limit that is 0 has the value of lipsync.DefaultLimits.
 	Limits lipsync.Limits
 
 	// Pooled says that a Pool has the workers, which Scale starts. Otherwise the service's process has them, and

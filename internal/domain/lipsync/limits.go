@@ -60,7 +60,7 @@ func wholeDays(d time.Duration) int {
 	return int((d + day - 1) / day)
 }
 
-// DefaultLimits returns the limits that apply if the Service sets no others.
+// DefaultLimits returns the limits that apply if the Config of the service sets no others.
 func DefaultLimits() Limits {
 	return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000, Batches: 100, Webhooks: 10, Undelivered: 100_000}
 }

@@ -56,7 +56,7 @@ type moved struct {
 	m *moving
 }
 
-// Read returns the cause after the call was ended.
+// Read reads. After the call was ended its error is the cause.
 func (b moved) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF && b.m.ctx.Err() != nil {

@@ -170,7 +170,7 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	return who, false, err
 }
 
-// Confirm returns the person as before. Who may write to the folder may still make a link; an invited person must not have been removed.
+// Confirm returns the person as the folder has them now. Who may write to the folder may still make a link; an invited person must not have been removed.
 func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
 	if who.Role == "" {
 		return who, nil

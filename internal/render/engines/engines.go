@@ -10,6 +10,7 @@ import (
 	"image"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -74,11 +75,14 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	s.Basis = sync.OnceValue(func() string {
 		program, err := version.Program()
 		if err != nil {
-			o.Log.Warn("no findings are kept: the file of this program can't be read", "error", err)
+			o.Log.Warn("no findings and pieces are kept: the file of this program can't be read", "error", err)
 			return ""
 		}
 		return program + s.models
 	})
+	if runtime.GOOS != "linux" { // there the file may be exchanged while the program runs: see version.Program
+		s.Basis()
+	}
 	if err := ctx.Err(); err != nil { // then models weren't to blame
 		return nil, errors.Join(err, s.Close())
 	}

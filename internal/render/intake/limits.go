@@ -22,7 +22,7 @@ func DefaultLimits() Limits {
 }
 
 // Check returns an error if what is asked of a video exceeds the limits: its size and rate in the output, and the length that the file
-// states, unless only a part is rendered. The file may state too short a length.
+// states, unless only a part is rendered. The file may state too short a length, so the number of decoded frames is bounded too.
 func (l Limits) Check(info *medium.Info, part bool) error {
 	v := info.Video
 	switch {

@@ -18,7 +18,7 @@ func someLips(frames, unread int, closed, open float32) Scorer {
 	s := Scorer{faces: map[int]*scoredFace{}, scoredLips: scoredLips{lips: map[int]*readLips{}, due: make([]bool, frames)}}
 	for at := 2; at+7 < frames; at += 10 {
 		s.closures = append(s.closures, score.Viseme{From: at - 1, To: at + 1, Peak: at})
-		s.vowels = append(s.vowels, score.Viseme{From: at + 4, To: at + 7, Peak: at + 5})
+		s.vowels = append(s.vowels, score.Viseme{From: at + 5, To: at + 6, Peak: at + 5})
 	}
 	for o := range frames {
 		gap := closed

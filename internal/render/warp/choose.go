@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/dsp"
+	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
 )
 
@@ -261,7 +262,7 @@ func dull(examples []example) []float32 {
 		return max(e.Softness(), dullLeast)
 	})
 	for i, dullness := range out {
-		out[i] = dullCost * square(max(min(dullness, dullMost)-dullFree, 0)) * clamp(2-apart(&examples[i]))
+		out[i] = dullCost * square(max(min(dullness, dullMost)-dullFree, 0)) * pixels.Unit(2-apart(&examples[i]))
 	}
 	return out
 }
@@ -313,7 +314,7 @@ func (c *chooser) best(w *wanted) []candidate {
 // misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to mouth.Shape, shown *mouth.Observation) float32 {
 	cost := gapCost*square((to.Gap-shown.Gap())/(.5*p.Most)) + widthCost*square((shown.Width()/to.Width-1)/widthUnit)
-	cost += wideCost * clamp((to.Gap-wideFree*shown.Gap())/farOpen)
+	cost += wideCost * pixels.Unit((to.Gap-wideFree*shown.Gap())/farOpen)
 	if low := shutUnder * p.Most; to.Gap < low {
 		cost += openCost * (1 - to.Gap/low) * min(shown.Gap()/farOpen, 1)
 	}

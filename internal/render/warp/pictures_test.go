@@ -281,7 +281,7 @@ func (s *story) drawField(t *testing.T) *canvas {
 		q := toFace.Apply(geom.Point{X: float32(i % grid.YStride), Y: float32(i / grid.YStride)})
 		for _, v := range []float32{q.X, q.Y} {
 			away := float32(math.Abs(math.Remainder(float64(v), step))) * o.To.Scale() // from the nearest line, pixels
-			grid.Y[i] = min(grid.Y[i], uint8(float32(luma)*(1-.6*clamp(1-away))))
+			grid.Y[i] = min(grid.Y[i], uint8(float32(luma)*(1-.6*pixels.Unit(1-away))))
 		}
 	}
 	r := part{o.Middle() - .6, o.Nose - .05, o.Middle() + .6, o.Level() + .8}

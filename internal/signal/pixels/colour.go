@@ -15,7 +15,7 @@ const (
 func ToRGB(y, cb, cr float32) (r, g, b float32) {
 	y = lumaInRGB(y)
 	r, g, b = chromaInRGB(cb, cr)
-	return unit(y + r), unit(y + g), unit(y + b)
+	return Unit(y + r), Unit(y + g), Unit(y + b)
 }
 
 // Colour returns the colour of red, green and blue, each from 0 to 1.
@@ -38,8 +38,8 @@ func FromRGB(r, g, b float32) (y, cb, cr float32) {
 	return black + lumaRange*y, neutral + chromaRange*(b-y)/blueByCb, neutral + chromaRange*(r-y)/redByCr
 }
 
-// unit returns x, or 0 or 1 if x is beyond. It compares, since the builtin min and max take three times as long for the sake of NaN.
-func unit(x float32) float32 {
+// Unit returns x, or 0 or 1 if x is beyond. It compares, since the builtin min and max take three times as long for the sake of NaN.
+func Unit(x float32) float32 {
 	if x <= 0 {
 		return 0
 	}

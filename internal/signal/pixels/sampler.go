@@ -33,7 +33,7 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 // two pixels: a frame has no more of it.
 func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red, green, blue []float32) {
 	place := func(x, y float32) geom.Point { return at.Apply(geom.Point{X: x, Y: y}) }
-	acrossX, acrossY := int(at.A*one), int(at.B*one) // two pixels of luma, one of chroma
+	acrossX, acrossY := int(at.A*placeOne), int(at.B*placeOne) // two pixels of the square, half as many of chroma
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		from, to, row := area.Min.X, area.Max.X, red[y*side:][:side] // luma, at first
 		for ; from < to && !s.inside(place(float32(from), float32(y))); from++ {
@@ -45,16 +45,15 @@ func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red
 		s.lumaInside(row[from:to], place(float32(from), float32(y)), at)
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
-		start := place(float32(area.Min.X)+.5, float32(y)+.5)
-		u, v := int(((start.X-s.left)/2-.25)*one), int(((start.Y-s.top)/2-.25)*one)
+		u, v := s.inChroma(place(float32(area.Min.X)+.5, float32(y)+.5))
 		for x := area.Min.X; x < area.Max.X; x += 2 {
-			r, g, b := chromaInRGB(s.chromaIn(u, v))
+			r, g, b := chromaInRGB(s.chroma(u, v))
 			u, v = u+acrossX, v+acrossY
 			for i := y*side + x; i <= (y+1)*side+x; i += side {
 				reds, greens, blues := (*[2]float32)(red[i:]), (*[2]float32)(green[i:]), (*[2]float32)(blue[i:])
 				left, right := lumaInRGB(reds[0]), lumaInRGB(reds[1])
-				reds[0], greens[0], blues[0] = unit(left+r), unit(left+g), unit(left+b)
-				reds[1], greens[1], blues[1] = unit(right+r), unit(right+g), unit(right+b)
+				reds[0], greens[0], blues[0] = Unit(left+r), Unit(left+g), Unit(left+b)
+				reds[1], greens[1], blues[1] = Unit(right+r), Unit(right+g), Unit(right+b)
 			}
 		}
 	}
@@ -66,62 +65,55 @@ func (s *Sampler) inside(q geom.Point) bool {
 	return x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach
 }
 
-// Squares count in whole numbers: places in 65536ths of a pixel (one), and shares of pixels in 256ths.
-const one, shift, mask = 1 << 16, 8, 1<<8 - 1
+// Squares count in whole numbers: places in 65536ths of a pixel (placeOne), and shares of pixels in 256ths. A share is cut off, so a value beside a
+// sharp edge is up to two levels off.
+const placeOne, shareBits, shareMask = 1 << 16, 8, 1<<8 - 1
 
 // lumaInside fills a part of a row of a square with luma, all of whose taps lie inside the frame. start is the place of the first pixel.
 func (s *Sampler) lumaInside(row []float32, start geom.Point, at geom.Similarity) {
-	acrossX, acrossY := int(at.A*one), int(at.B*one)
-	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shift))
+	acrossX, acrossY := int(at.A*placeOne), int(at.B*placeOne)
+	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shareBits))
 	clear(row)
 	for tap := range s.taps * s.taps {
-		x := int((start.X - s.left + s.step + float32(tap%s.taps)*s.between) * one)
-		y := int((start.Y - s.top + s.step + float32(tap/s.taps)*s.between) * one)
+		x := int((start.X - s.left + s.step + float32(tap%s.taps)*s.between) * placeOne)
+		y := int((start.Y - s.top + s.step + float32(tap/s.taps)*s.between) * placeOne)
 		for i := range row {
-			k, fx, fy := (y>>16)*stride+(x>>16), x>>shift&mask, y>>shift&mask
+			k, fx, fy := (y>>16)*stride+(x>>16), x>>shareBits&shareMask, y>>shareBits&shareMask
 			row[i] += float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+stride:]), fx, fy)) * share
 			x, y = x+acrossX, y+acrossY
 		}
 	}
 }
 
-// chromaIn returns Cb and Cr at a place in the planes of chroma, in shares of one.
-func (s *Sampler) chromaIn(x, y int) (cb, cr float32) {
-	if x < 0 || y < 0 || x >= (s.blue.Width-1)*one || y >= (s.blue.Height-1)*one {
-		return s.blue.bilinearAtBorder(float32(x)/one, float32(y)/one), s.red.bilinearAtBorder(float32(x)/one, float32(y)/one)
+// inChroma returns the place in the planes of chroma of a place in the frame, in 65536ths of their pixels, which are twice as large.
+func (s *Sampler) inChroma(q geom.Point) (x, y int) {
+	return int(((q.X-s.left)/2 - .25) * placeOne), int(((q.Y-s.top)/2 - .25) * placeOne)
+}
+
+// chroma returns Cb and Cr at a place of inChroma.
+func (s *Sampler) chroma(x, y int) (cb, cr float32) {
+	if x < 0 || y < 0 || x >= (s.blue.Width-1)*placeOne || y >= (s.blue.Height-1)*placeOne {
+		x, y := float32(x)/placeOne, float32(y)/placeOne
+		return s.blue.bilinearAtBorder(x, y), s.red.bilinearAtBorder(x, y)
 	}
-	k, fx, fy := (y>>16)*s.blue.Stride+(x>>16), x>>shift&mask, y>>shift&mask
+	k, fx, fy := (y>>16)*s.blue.Stride+(x>>16), x>>shareBits&shareMask, y>>shareBits&shareMask
 	value := func(pix []uint8) float32 {
-		return float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+s.blue.Stride:]), fx, fy)) / one
+		return float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+s.blue.Stride:]), fx, fy)) / placeOne
 	}
 	return value(s.blue.Pix), value(s.red.Pix)
 }
 
 // mixed is between in whole numbers: fx and fy are in 256ths, and the value in 65536ths.
 func mixed(upper, lower *[2]uint8, fx, fy int) int {
-	above := int(upper[0])<<shift + (int(upper[1])-int(upper[0]))*fx
-	below := int(lower[0])<<shift + (int(lower[1])-int(lower[0]))*fx
-	return above<<shift + (below-above)*fy
+	above := int(upper[0])<<shareBits + (int(upper[1])-int(upper[0]))*fx
+	below := int(lower[0])<<shareBits + (int(lower[1])-int(lower[0]))*fx
+	return above<<shareBits + (below-above)*fy
 }
 
 // RGB returns red, green and blue around a place in the frame, each from 0 to 1.
 func (s *Sampler) RGB(q geom.Point) (r, g, b float32) {
-	cb, cr := s.chroma(q)
+	cb, cr := s.chroma(s.inChroma(q))
 	return ToRGB(s.Luma(q), cb, cr)
-}
-
-// chroma returns Cb and Cr at a place in the frame.
-func (s *Sampler) chroma(q geom.Point) (cb, cr float32) {
-	x, y := (q.X-s.left)/2-.25, (q.Y-s.top)/2-.25
-	x0, y0 := int(x), int(y)
-	if !(x >= 0 && y >= 0 && x0+1 < s.blue.Width && y0+1 < s.blue.Height) {
-		return s.blue.bilinearAtBorder(x, y), s.red.bilinearAtBorder(x, y)
-	}
-	at, fx, fy := y0*s.blue.Stride+x0, x-float32(x0), y-float32(y0)
-	upper, lower := s.blue.Pix[at:at+2], s.blue.Pix[at+s.blue.Stride:][:2]
-	cb = between(upper[0], upper[1], lower[0], lower[1], fx, fy)
-	upper, lower = s.red.Pix[at:at+2], s.red.Pix[at+s.blue.Stride:][:2]
-	return cb, between(upper[0], upper[1], lower[0], lower[1], fx, fy)
 }
 
 // Luma returns the mean luma around a place in the frame.

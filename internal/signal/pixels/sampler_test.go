@@ -2,6 +2,7 @@ package pixels
 
 import (
 	"image"
+	"math/rand/v2"
 	"testing"
 
 	"lipsync/internal/signal/geom"
@@ -32,6 +33,38 @@ func TestSquare(t *testing.T) {
 			for k, want := range []float32{x, y, z} {
 				if off := got[k][i] - want; off > most || off < -most {
 					t.Errorf("scale %g at %g of %v, pixel %d: got %.3f, want %.3f", c.scale, c.x, c.frame.Rect, i, got[k][i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestSquareOfNoise reads a square as large as a network's picture of a frame whose pixels have nothing to do with each other. Each pixel must be as
+// floating-point numbers give it, within three levels: shares of pixels are cut off.
+func TestSquareOfNoise(t *testing.T) {
+	const side = 192
+	r := rand.New(rand.NewPCG(1, 2))
+	frame := image.NewYCbCr(image.Rect(0, 0, 400, 300), image.YCbCrSubsampleRatio420)
+	for _, plane := range [][]uint8{frame.Y, frame.Cb, frame.Cr} {
+		for i := range plane {
+			plane[i] = uint8(100 + r.IntN(50))
+		}
+	}
+	at := geom.Similarity{A: .8, B: .6, X: 150, Y: 20}
+	s := NewSampler(frame, 1)
+	var got [3][side * side]float32
+	s.Square(image.Rect(0, 0, side, side), side, at, got[0][:], got[1][:], got[2][:])
+	for y := 0; y < side; y += 2 {
+		for x := 0; x < side; x += 2 {
+			q := at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5})
+			cb, cr := s.blue.bilinearAtBorder(q.X/2-.25, q.Y/2-.25), s.red.bilinearAtBorder(q.X/2-.25, q.Y/2-.25)
+			for i := range 4 {
+				x, y := x+i%2, y+i/2
+				r, g, b := ToRGB(s.Luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)})), cb, cr)
+				for k, want := range []float32{r, g, b} {
+					if off := got[k][y*side+x] - want; off > 3./255 || off < -3./255 {
+						t.Fatalf("pixel (%d, %d), plane %d: got %.4f, want %.4f", x, y, k, got[k][y*side+x], want)
+					}
 				}
 			}
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 // Viseme is a heard sound that lips must show in one of the frames from From until before To: in a closure they touch, in an open vowel
-// they are apart. Lips touch for a frame or two only, but stay open around the peak of a vowel, which is its only frame: each that is read
-// costs a run of a network.
+// they are apart. A closure lasts a frame or two, so frames around its peak count. In a vowel lips stay open around the peak, so that frame alone is
+// read: each reading runs a network.
 type Viseme struct {
 	From, To int
 	Peak     int // the frame in which the sound is clearest

@@ -264,7 +264,7 @@ func (o *Objects) removeEmpty(dir string) {
 	}
 }
 
-// DeleteAll deletes all finished files. Unfinished ones are in partial; their writer or Clean
+// DeleteAll deletes the finished files under a prefix. Unfinished ones are in partial; their writer or Clean
 // removes them.
 func (o *Objects) DeleteAll(_ context.Context, prefix string) error {
 	name, err := fileOf(strings.TrimSuffix(prefix, "/"))

@@ -154,7 +154,7 @@ func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) 
 	return all[:min(len(all), limit)], err
 }
 
-// WithDue asks all shards. No function on AWS calls it: each delivery that is due has a message.
+// WithDue asks for the first due delivery of each webhook. No function on AWS calls it: each delivery that is due has a message.
 func (s webhooks) WithDue(ctx context.Context, now time.Time) (ids []string, err error) {
 	accounts, err := s.All(ctx)
 	for _, a := range accounts {

@@ -121,7 +121,7 @@ func (o *Objects) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// DeleteAll also aborts unfinished multipart uploads, which deletes
+// DeleteAll deletes the objects under a prefix, and aborts unfinished multipart uploads, which deletes
 // their parts.
 func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 	err := o.List(ctx, prefix, func(key string, _ time.Time) error { return o.Delete(ctx, key) })

@@ -73,7 +73,12 @@ func (d drawing) arrows(t *testing.T) map[string][]string {
 			if r != '◄' {
 				continue
 			}
-			to := list.FindStringSubmatch(string(line[:j]))[1]
+			head := list.FindStringSubmatch(string(line[:j]))
+			if head == nil {
+				t.Errorf("an arrow leads to nothing: %s", string(line))
+				continue
+			}
+			to := head[1]
 			from := d.follow(i, j+1, 0, 1)
 			if len(from) == 0 {
 				t.Errorf("an arrow to %s comes from nowhere", to)
@@ -115,7 +120,7 @@ func TestDrawing(t *testing.T) {
 	arrows := d.arrows(t)
 	d.packages["domain"] = slices.AppendSeq(slices.Collect(maps.Keys(arrows)), maps.Keys(invert(arrows)))
 	d.packages["domain"] = slices.DeleteFunc(d.packages["domain"], func(name string) bool { return slices.Contains(groups, name) })
-	there, real := map[string][]string{}, map[string][]string{} // packages of each folder, and what imports each package of the domain
+	there, imported := map[string][]string{}, map[string][]string{} // packages of each folder, and what imports each package of the domain
 	sources(t, func(file string, source *ast.File) {
 		group, sub, internal := place(path.Dir(file))
 		if !internal || group == "test" || source.Name.Name == "main" || strings.Contains(file, "/testdata/") {
@@ -132,9 +137,9 @@ func TestDrawing(t *testing.T) {
 			case group != to && (over.line <= from.line || over.side*from.side < 0):
 				t.Errorf("%s imports %s, to which no way leads down in the drawing", file, name)
 			case to == "domain" && group == to:
-				real[target] = append(real[target], sub)
+				imported[target] = append(imported[target], sub)
 			case to == "domain":
-				real[target] = append(real[target], group)
+				imported[target] = append(imported[target], group)
 			}
 		}
 	})
@@ -148,21 +153,21 @@ func TestDrawing(t *testing.T) {
 	}
 	for to, all := range arrows {
 		for _, from := range all {
-			if !slices.Contains(real[to], from) {
+			if !slices.Contains(imported[to], from) {
 				t.Errorf("an arrow leads from %s to %s, which it doesn't import", from, to)
 			}
 		}
 	}
 	ways := invert(arrows)
-	for to, all := range real {
+	for to, all := range imported {
 		for _, from := range sorted(all) {
-			if !leads(ways, from, to) {
+			if !leads(ways, from, to, map[string]bool{}) {
 				t.Errorf("%s imports %s, and no arrows lead there", from, to)
 			}
 		}
 	}
-	if len(there) < 10 || len(real) < 10 {
-		t.Errorf("got %d folders and %d packages of the domain, too few", len(there), len(real))
+	if len(there) < 10 || len(imported) < 10 {
+		t.Errorf("got %d folders and %d packages of the domain, too few", len(there), len(imported))
 	}
 }
 
@@ -180,7 +185,11 @@ func invert(arrows map[string][]string) map[string][]string {
 	return turned
 }
 
-// leads reports whether arrows lead from one name to another.
-func leads(ways map[string][]string, from, to string) bool {
-	return slices.ContainsFunc(ways[from], func(next string) bool { return next == to || leads(ways, next, to) })
+// leads reports whether arrows lead from one name to another. passed has those from which it was asked.
+func leads(ways map[string][]string, from, to string, passed map[string]bool) bool {
+	if passed[from] {
+		return false
+	}
+	passed[from] = true
+	return slices.ContainsFunc(ways[from], func(next string) bool { return next == to || leads(ways, next, to, passed) })
 }

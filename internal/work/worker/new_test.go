@@ -12,10 +12,8 @@ func TestNew(t *testing.T) {
 	if _, err := worker.New(whole); err != nil {
 		t.Errorf("a whole one: %v", err)
 	}
-	half := whole
-	half.Work, half.Sender = nil, nil
-	if _, err := worker.New(half); err == nil || err.Error() != "a worker lacks: Sender, Work" {
-		t.Errorf("got %v", err)
+	if _, err := worker.New(worker.Config{}); err == nil || err.Error() != "a worker lacks: Fetcher, Log, Renderer, Scratch, Sender, Work" {
+		t.Errorf("an empty one: got %v", err)
 	}
 	whole.Work.RequireProvenance = true
 	if _, err := worker.New(whole); err == nil || err.Error() != "a worker lacks: Signer" {

@@ -68,7 +68,7 @@ type Config struct {
 	Stores bool
 }
 
-// Worker does requests.
+// Worker does requests. Its Config must not change once it runs.
 type Worker struct {
 	Config
 	slots      atomic.Pointer[slots]    // nil until Run begins

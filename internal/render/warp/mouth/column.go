@@ -1,6 +1,10 @@
 package mouth
 
-import "math"
+import (
+	"math"
+
+	"lipsync/internal/signal/pixels"
+)
 
 // column is a field along one x: the face is cut into pieces from the nose to the neck, and
 // each piece is moved and stretched. Values are canonical. "Before" is in the source, "after" in the
@@ -24,8 +28,8 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	c := column{fade: smoothstep((reach*(1+w.far) - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
 	chin := m.Level() + chinBelow
 	neck := chin + neckBelow*(1+w.far)
-	sunk := w.Shift.Y + chinShare*(w.Gap-m.Gap())*jawShare(s/(1+w.far))           // of the chin
-	shift := w.Shift.Y + (1-arch(s))*(w.Right*clamp(.5+s/2)+w.Left*clamp(.5-s/2)) // of the face at the height of the lips
+	sunk := w.Shift.Y + chinShare*(w.Gap-m.Gap())*jawShare(s/(1+w.far))                       // of the chin
+	shift := w.Shift.Y + (1-arch(s))*(w.Right*pixels.Unit(.5+s/2)+w.Left*pixels.Unit(.5-s/2)) // of the face at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.Nose, m.Top.middle(), m.Bottom.middle(), chin
 	u, l := m.inner(x + c.aside)
 	if abs(s) >= 1 { // beside the mouth, where both edges are at the height of the corner
@@ -41,9 +45,9 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	high, low := m.part(u+shift, l+shift, even)
 	closed := smoothstep(2 - 2*gap/thinGap)
 	c.shut = closed * closing(l-u-gap)
-	roll := w.roll * c.shut                                                           // lips that were apart roll inwards as they meet
-	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
-	lap += roundHides * round * clamp(w.Gap/edgeMore) * (1 - arch(s/roundest)) * clamp((1-abs(s))/cornerSoft)
+	roll := w.roll * c.shut                                                                 // lips that were apart roll inwards as they meet
+	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
+	lap += roundHides * round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) * pixels.Unit((1-abs(s))/cornerSoft)
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-leastLip-lap/2), max(bottom, l+leastLip+lap/2)
 	edge, under := max(u-lap, top+leastLip/2), min(l+lap, bottom-leastLip/2) // of the parts of the lips that stay in sight
@@ -64,7 +68,7 @@ func (m *Lips) part(u, l, gap float32) (upper, lower float32) {
 }
 
 // closing returns how much a gap closes that becomes smaller by a length, 0 to 1.
-func closing(by float32) float32 { return clamp((by - leastClosing) / closingSoft) }
+func closing(by float32) float32 { return pixels.Unit((by - leastClosing) / closingSoft) }
 
 // aside returns the distance in x from a place to the source of its pixel. The place is at x,
 // s half widths from the middle of the new shape.

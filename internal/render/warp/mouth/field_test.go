@@ -611,7 +611,7 @@ func TestLipEdgeIsSmooth(t *testing.T) {
 		var height float32
 		c := newColumn(&m, s, float32(x)/canonicalPixels)
 		for y := int(c.upper*canonicalPixels) - 3; y < int(c.lower*canonicalPixels)+4; y++ {
-			height += clamp((float32(painted.Image.Y[painted.Image.YOffset(x, y)]) - lip) / (teeth - lip))
+			height += pixels.Unit((float32(painted.Image.Y[painted.Image.YOffset(x, y)]) - lip) / (teeth - lip))
 		}
 		if before >= 0 && abs(height-before) > .5 {
 			t.Errorf("at %d: teeth of %.2f pixels beside %.2f", x, height, before)

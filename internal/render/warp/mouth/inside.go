@@ -119,7 +119,7 @@ func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
 	lower = upper + (lower-upper)*l.end
 	edge := min(lipEdge, (lower-upper)/2)
 	from = geom.Point{X: q.X, Y: min(max(q.Y, upper+edge), lower-edge)}
-	return l.share * clamp(2-abs(q.Y-from.Y)/beyond), from
+	return l.share * pixels.Unit(2-abs(q.Y-from.Y)/beyond), from
 }
 
 // beyond is the height by which a pane goes on beyond its lips, and over which it ends after that; canonical, by eye.
@@ -154,7 +154,7 @@ const (
 func (in *inside) drawnTooth(s, depth, open float32) float32 {
 	bulge := 1 - toothRound*square(2*in.across(s)-1)
 	high := min(toothHigh, toothShare*open) * (1 - square(s)/2) * bulge
-	return clamp((high-depth*open)/toothSoft+.5) * clamp(open/toothFull) * in.teeth
+	return pixels.Unit((high-depth*open)/toothSoft+.5) * pixels.Unit(open/toothFull) * in.teeth
 }
 
 // across returns how far a place is across its tooth, 0 to 1.

@@ -5,6 +5,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 )
 
 // Lips holds measures of the mouth in one frame. Lengths are canonical: see package alignment.
@@ -204,7 +205,7 @@ func (m *Lips) edgeOf(points *[detection.ContourPoints]geom.Point) (e edge) {
 		a, b := at(i), at(i+1)
 		e[k] = a.Y
 		if b.X > a.X {
-			e[k] += (b.Y - a.Y) * clamp((x-a.X)/(b.X-a.X))
+			e[k] += (b.Y - a.Y) * pixels.Unit((x-a.X)/(b.X-a.X))
 		}
 	}
 	e[0], e[len(e)-1] = m.Left.Y, m.Right.Y

@@ -1,22 +1,14 @@
 package mouth
 
-import "math"
+import (
+	"math"
 
-// clamp returns x, or the nearer of 0 and 1 if it is outside of them. It compares, since the builtin min and max take three times as long for
-// the sake of NaN.
-func clamp(x float32) float32 {
-	if x < 0 {
-		return 0
-	}
-	if x > 1 {
-		return 1
-	}
-	return x
-}
+	"lipsync/internal/signal/pixels"
+)
 
 // smoothstep returns 0 up to 0, 1 from 1 on, and between them a cubic that begins and ends level.
 func smoothstep(x float32) float32 {
-	x = clamp(x)
+	x = pixels.Unit(x)
 	return x * x * (3 - 2*x)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 )
 
 // The patch of an example on a frame. Lengths are canonical. They were chosen by eye: larger patches
@@ -73,7 +74,7 @@ func (p *patch) cover(corners [2]geom.Point, nose float32) {
 // through it no more than through the usual patch p. y is their lower edge.
 func (p *patch) hides(m order.Mask, y float32) float32 {
 	const core = 1 - patchSoft
-	way := clamp((y - (p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)) // 0 in the middle of the usual patch, 1 at its lower edge
+	way := pixels.Unit((y - (p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)) // 0 in the middle of the usual patch, 1 at its lower edge
 	least := way / (core + float32(m.Feather.Factor())*max(way-core, 0))
 	if way < core {
 		least = way / core

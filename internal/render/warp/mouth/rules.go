@@ -1,6 +1,9 @@
 package mouth
 
-import "lipsync/internal/signal/geom"
+import (
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
 
 // rule says how to make the pixels at a place of the canonical face.
 type rule struct {
@@ -185,7 +188,7 @@ func (r *rule) lower(scale float32) float32 {
 	if r.jump == 0 {
 		return 0
 	}
-	return clamp((r.below+max(r.open, 0)/2)*scale + .5)
+	return pixels.Unit((r.below+max(r.open, 0)/2)*scale + .5)
 }
 
 // inside returns the share of a pixel that is the inside of the mouth. Where lips have hardly parted it is a soft line.
@@ -195,7 +198,7 @@ func (r *rule) inside(scale float32) float32 {
 	}
 	thin := smoothstep(r.open / insideThin)
 	scale = min(scale, 1/(lipSoft*(1-thin/2)))
-	share := clamp((r.below+r.open)*scale+.5) - clamp(r.below*scale+.5)
+	share := pixels.Unit((r.below+r.open)*scale+.5) - pixels.Unit(r.below*scale+.5)
 	return max(share, 0) * (1 - r.shut) * (insideLeast + (1-insideLeast)*thin)
 }
 
@@ -204,7 +207,7 @@ func (r *rule) inside(scale float32) float32 {
 const lipSoft = .02
 
 // depth is 0 at the upper lip and 1 at the lower one.
-func (r *rule) depth() float32 { return clamp(1 + r.below/max(r.open, leastGap)) }
+func (r *rule) depth() float32 { return pixels.Unit(1 + r.below/max(r.open, leastGap)) }
 
 // over lays the mouth's value over that of the skin, by the mask.
 func (r *rule) over(mouth, under float32) uint8 {

@@ -144,7 +144,7 @@ func (t *tones) limit(mask, usual float32, c geom.Point) float32 {
 	}
 	x, y := int((c.X-t.left)/toneStep), int((c.Y-t.top)/toneStep)
 	x, y = min(max(x, 0), t.width-2), min(max(y, 0), t.height-2)
-	fx, fy := clamp((c.X-t.left)/toneStep-float32(x)), clamp((c.Y-t.top)/toneStep-float32(y))
+	fx, fy := pixels.Unit((c.X-t.left)/toneStep-float32(x)), pixels.Unit((c.Y-t.top)/toneStep-float32(y))
 	a, b := t.alike[y*t.width+x:], t.alike[(y+1)*t.width+x:]
 	top, low := a[0]+(a[1]-a[0])*fx, b[0]+(b[1]-b[0])*fx
 	alike := top + (low-top)*fy
