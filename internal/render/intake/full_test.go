@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 	f := Files{Media: tools, Limits: DefaultLimits()}
 	for _, s := range []Speech{{PCM: "/dev/full", Whole: os.DevNull}, {PCM: os.DevNull, Whole: "/dev/full"}} {
 		s.Info = audio
-		if _, err := f.decode(t.Context(), s, nil, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
+		if _, err := f.decode(t.Context(), s, Track{}); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
 			t.Errorf("%+v: got %v, want a full disk", s, err)
 		}
 	}
@@ -33,11 +33,11 @@ var errFull = errors.New("full")
 func TestRoomOfSpeech(t *testing.T) {
 	for _, want := range []error{errFull, nil} {
 		var asked int64
-		r := &room{taken: roomStep, take: func(size int64) error {
+		r := &room{to: io.Discard, taken: roomStep, take: func(size int64) error {
 			asked = size
 			return want
 		}}
-		n, err := io.Copy(r.writer(io.Discard), io.LimitReader(rand.Reader, 3*roomStep))
+		n, err := io.Copy(r, io.LimitReader(rand.Reader, 3*roomStep))
 		if !errors.Is(err, want) || err != nil && n > roomStep || asked == 0 || err == nil && asked < n {
 			t.Errorf("wrote %d bytes (%v) after asking for %d", n, err, asked)
 		}

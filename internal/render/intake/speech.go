@@ -60,17 +60,13 @@ func (f Files) Speech(ctx context.Context, t Track) (s Speech, err error) {
 	}
 	s.Info.Begin = t.Options.Preview.Start
 	s.Info.Audio.Opus = t.Options.Output.Format == order.WebM
-	var r *room
-	if t.Take != nil {
-		r = &room{take: t.Take, written: SegmentBytes(t.Segments), taken: roomStep}
-	}
-	s.Samples, err = f.decode(ctx, s, r, t.Options.Preview.Length)
+	s.Samples, err = f.decode(ctx, s, t)
 	return s, err
 }
 
-// decode writes the samples of the speech track, or of a part of it unless part is 0, and returns their number. That is the real
+// decode writes the samples of the speech track, or of the part of a preview, and returns their number. That is the real
 // length, and not the one that the file states.
-func (f Files) decode(ctx context.Context, s Speech, r *room, part time.Duration) (int64, error) {
+func (f Files) decode(ctx context.Context, s Speech, t Track) (int64, error) {
 	audio := s.Info
 	pcm, err := os.Create(s.PCM)
 	if err != nil {
@@ -84,10 +80,14 @@ func (f Files) decode(ctx context.Context, s Speech, r *room, part time.Duration
 	defer whole.Close()
 	limit := int64(f.Limits.Duration.Seconds() * ffmpeg.PCMRate)
 	most := f.Limits.Duration + time.Second
-	if part > 0 {
+	if part := t.Options.Preview.Length; part > 0 {
 		most = min(most, part)
 	}
-	samples, err := f.Media.Samples(ctx, audio, pcm, r.writer(whole), most)
+	var sound io.Writer = whole
+	if t.Take != nil {
+		sound = &room{to: whole, take: t.Take, written: SegmentBytes(t.Segments), taken: roomStep}
+	}
+	samples, err := f.Media.Samples(ctx, audio, pcm, sound, most)
 	switch {
 	case err != nil && (samples == 0 || errors.Is(err, medium.ErrUnsupported)) && ctx.Err() == nil:
 		return 0, ffmpeg.Unsupported(failure.Audio, err)
@@ -177,20 +177,11 @@ func (f Files) place(ctx context.Context, track *ffmpeg.Assembly, audio *medium.
 // roomStep is the number of bytes of speech for which space on the disk is taken at once. The first ones need none.
 const roomStep = 16 << 20
 
-// room is the space on the disk that speech takes while it is decoded, before the space for the whole job is known. A file may state a wrong length.
+// room takes space on the disk for speech while it is written, before the space for the whole job is known: a file may state a wrong length.
 type room struct {
 	to             io.Writer
 	take           func(size int64) error
 	written, taken int64 // bytes
-}
-
-// writer returns a writer to w that takes space for what it writes. If r is nil, that is w.
-func (r *room) writer(w io.Writer) io.Writer {
-	if r == nil {
-		return w
-	}
-	r.to = w
-	return r
 }
 
 func (r *room) Write(b []byte) (int, error) {

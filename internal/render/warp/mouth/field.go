@@ -72,7 +72,7 @@ const (
 	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
 	roundHides   = .03  // height of the edge of each lip that rounding hides where it shuts the sides of the mouth; by eye
-	cornerSoft   = .05  // half widths over which that ends at a corner; by eye
+	cornerSoft   = .05  // half widths before a corner over which roundHides ends; by eye
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
 

@@ -18,8 +18,8 @@ type Lips struct {
 }
 
 const (
-	archEnd  = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
-	roundest = .7  // the inner edges of lips that are rounded in full meet at archEnd times this; at least .53, see meanArch; by eye
+	archEnd  = .95 // half widths from the middle at which the inner edges of opened lips meet, a little inside of the corners; by eye
+	roundest = .7  // share of archEnd at which those of lips that are rounded in full meet; at least .53: see meanArch; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
