@@ -17,7 +17,7 @@ type Sampler struct {
 	share         float32      // weight of each tap
 }
 
-// NewSampler returns a sampler. One of its pixels is scale pixels of the frame wide and
+// NewSampler returns a sampler of a frame of at least two by two pixels. One of its pixels is scale pixels of the frame wide and
 // high.
 func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 	const most = 4 // more would be slow and look the same to a network
@@ -35,14 +35,7 @@ func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red
 	place := func(x, y float32) geom.Point { return at.Apply(geom.Point{X: x, Y: y}) }
 	acrossX, acrossY := int(at.A*placeOne), int(at.B*placeOne) // two pixels of the square, half as many of chroma
 	for y := area.Min.Y; y < area.Max.Y; y++ {
-		from, to, row := area.Min.X, area.Max.X, red[y*side:][:side] // luma, at first
-		for ; from < to && !s.inside(place(float32(from), float32(y))); from++ {
-			row[from] = s.Luma(place(float32(from), float32(y)))
-		}
-		for ; from < to && !s.inside(place(float32(to-1), float32(y))); to-- {
-			row[to-1] = s.Luma(place(float32(to-1), float32(y)))
-		}
-		s.lumaInside(row[from:to], place(float32(from), float32(y)), at)
+		s.lumaRow(red[y*side:][area.Min.X:area.Max.X], place(float32(area.Min.X), float32(y)), at)
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
 		u, v := s.inChroma(place(float32(area.Min.X)+.5, float32(y)+.5))
@@ -59,26 +52,22 @@ func (s *Sampler) Square(area image.Rectangle, side int, at geom.Similarity, red
 	}
 }
 
-// inside tells whether all taps of a pixel at a place lie inside the frame.
-func (s *Sampler) inside(q geom.Point) bool {
-	x, y, reach := q.X-s.left, q.Y-s.top, s.between*float32(s.taps)/2+1
-	return x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach
-}
-
 // Squares count in whole numbers: places in 65536ths of a pixel (placeOne), and shares of pixels in 256ths. A share is cut off, so a value beside a
 // sharp edge is up to two levels off.
 const placeOne, shareBits, shareMask = 1 << 16, 8, 1<<8 - 1
 
-// lumaInside fills a part of a row of a square with luma, all of whose taps lie inside the frame. start is the place of the first pixel.
-func (s *Sampler) lumaInside(row []float32, start geom.Point, at geom.Similarity) {
+// lumaRow fills a part of a row of a square with luma. start is the place of the first pixel in the frame.
+func (s *Sampler) lumaRow(row []float32, start geom.Point, at geom.Similarity) {
 	acrossX, acrossY := int(at.A*placeOne), int(at.B*placeOne)
+	right, bottom := (s.light.Width-1)*placeOne-1, (s.light.Height-1)*placeOne-1
 	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shareBits))
 	clear(row)
 	for tap := range s.taps * s.taps {
 		x := int((start.X - s.left + s.step + float32(tap%s.taps)*s.between) * placeOne)
 		y := int((start.Y - s.top + s.step + float32(tap/s.taps)*s.between) * placeOne)
 		for i := range row {
-			k, fx, fy := (y>>16)*stride+(x>>16), x>>shareBits&shareMask, y>>shareBits&shareMask
+			nearX, nearY := min(max(x, 0), right), min(max(y, 0), bottom)
+			k, fx, fy := (nearY>>16)*stride+(nearX>>16), nearX>>shareBits&shareMask, nearY>>shareBits&shareMask
 			row[i] += float32(mixed((*[2]uint8)(pix[k:]), (*[2]uint8)(pix[k+stride:]), fx, fy)) * share
 			x, y = x+acrossX, y+acrossY
 		}

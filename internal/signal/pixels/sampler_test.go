@@ -50,7 +50,7 @@ func TestSquareOfNoise(t *testing.T) {
 			plane[i] = uint8(100 + r.IntN(50))
 		}
 	}
-	at := geom.Similarity{A: .8, B: .6, X: 150, Y: 20}
+	at := geom.Similarity{A: .8, B: .6, X: 60, Y: 60} // beyond the left and the lower border
 	s := NewSampler(frame, 1)
 	var got [3][side * side]float32
 	s.Square(image.Rect(0, 0, side, side), side, at, got[0][:], got[1][:], got[2][:])
