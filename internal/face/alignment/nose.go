@@ -41,8 +41,9 @@ func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point 
 		x[i], y[i] = p.X, p.Y
 	})
 	cuts := jumps(samples)
-	filter(x, cuts, motionMedian, motionSmooth)
-	filter(y, cuts, motionMedian, motionSmooth)
+	for _, v := range [][]float32{x, y} {
+		between(v, cuts, func(v []float32) { steady(v, placeMedian, placeSmooth) })
+	}
 	out := make([]geom.Point, len(samples))
 	for i := range out {
 		out[i] = geom.Point{X: carry * x[i], Y: carry * y[i]}

@@ -27,22 +27,20 @@ type reference struct {
 	nose  *nose                  // of the first band
 }
 
-// The filters of alignment are medians, which remove single readings that are wrong, and Gaussians. The
-// constants are lengths of medians and standard deviations of Gaussians, in tracked frames. By eye: with
-// less, faces tremble; with more, they lag.
+// The filters where a face rests: lengths of medians and standard deviations of Gaussians, in tracked frames. By eye: with less, faces tremble.
 const (
-	pointMedian  = 5   // median of landmarks, whose readings err by 1 to 2 pixels
-	rigidSmooth  = 2.5 // Gaussian of rigid landmarks
-	motionMedian = 3   // median of motions that registration finds, which err by less
-	motionSmooth = .7  // Gaussian of these motions
+	rigidMedian = 5   // of rigid landmarks, whose readings err by 1 to 2 pixels
+	rigidSmooth = 2.5 // likewise
+	placeMedian = 3   // of the places and shifts that registration finds, which err by less
+	placeSmooth = .7  // likewise
 
 	firstRounds = 2  // rounds of registration with a new reference: the median of the first round is blurred
 	bandSamples = 40 // largest number of samples, whose median is the band
 )
 
 // align returns for each of consecutive samples the similarity from canonical coordinates to the frame's
-// pixels. Landmarks err by a pixel or two. So their similarity is smoothed, and then refined by registration
-// of the person's band to that of the sample (Lucas and Kanade 1981; Baker and Matthews 2004).
+// pixels. Landmarks err by a pixel or two. So their similarity is smoothed, then refined by registration
+// of the person's band to that of the sample (Lucas and Kanade 1981; Baker and Matthews 2004), and smoothed again.
 func (m *reference) align(samples []sample) []geom.Similarity {
 	to := m.fromLandmarks(samples)
 	rounds := 1
@@ -51,9 +49,10 @@ func (m *reference) align(samples []sample) []geom.Similarity {
 		rounds = firstRounds
 	}
 	for range rounds {
-		to = m.refine(samples, to)
+		m.refine(samples, to)
 		m.learn(samples, to)
 	}
+	steadyPlaces(to, jumps(samples))
 	return to
 }
 
@@ -66,7 +65,7 @@ func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
 	}
 	cuts := jumps(samples)
 	for k, index := range rigid {
-		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.Landmarks[index] }, cuts, rigidSmooth) {
+		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.Landmarks[index] }, cuts, func(x []float32) { steady(x, rigidMedian, rigidSmooth) }) {
 			shapes[i][k] = p
 		}
 	}
@@ -106,58 +105,12 @@ func median(pictures [][]float32) []float32 {
 	return out
 }
 
-// refine returns the similarities to, each corrected by registration of the person's band to that of the
-// sample.
-func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
-	var motions [len(registration.Motion{})][]float32
-	for i := range motions {
-		motions[i] = make([]float32, len(samples))
-	}
+// refine corrects the similarities to by registration of the person's band to that of the sample. If registration fails, the landmarks decide.
+func (m *reference) refine(samples []sample, to []geom.Similarity) {
 	parallel.Each(len(samples), func(i int) {
-		// If registration fails its motion is 0, and the landmarks decide.
-		motion, _, _ := m.band.Register(samples[i].crop, to[i])
-		for k, v := range motion {
-			motions[k][i] = v
-		}
+		motion, _, _ := m.band.Register(samples[i].crop, to[i]) // 0 if it fails
+		to[i] = Band.Similarity(motion).Then(to[i])
 	})
-	cuts := jumps(samples)
-	for _, x := range motions {
-		filter(x, cuts, motionMedian, motionSmooth)
-	}
-	out := make([]geom.Similarity, len(samples))
-	for i := range out {
-		motion := registration.Motion{motions[0][i], motions[1][i], motions[2][i], motions[3][i]}
-		out[i] = Band.Similarity(motion).Then(to[i])
-	}
-	return out
-}
-
-// smoothPoints returns one point of each of consecutive samples, without outliers, and filtered by a Gaussian
-// with a standard deviation of sigma frames. The samples between two cuts are filtered by themselves.
-func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, sigma float64) []geom.Point {
-	x, y := make([]float32, len(samples)), make([]float32, len(samples))
-	for i := range samples {
-		p := point(&samples[i])
-		x[i], y[i] = p.X, p.Y
-	}
-	filter(x, cuts, pointMedian, sigma)
-	filter(y, cuts, pointMedian, sigma)
-	out := make([]geom.Point, len(samples))
-	for i := range out {
-		out[i] = geom.Point{X: x[i], Y: y[i]}
-	}
-	return out
-}
-
-// filter smooths x in place, by a median of n values and a Gaussian with a standard deviation of sigma. The
-// values between two cuts are filtered by themselves.
-func filter(x []float32, cuts []int, n int, sigma float64) {
-	from := 0
-	for _, cut := range cuts {
-		filter(x[from:cut], nil, n, sigma)
-		from = cut
-	}
-	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
 }
 
 // A face jumps if it moves by more than jumpFar times the distance of its pupils, and by more than jumpSudden

@@ -25,6 +25,12 @@ func TestAlign(t *testing.T) {
 		{"nodding", .3, func(i float64) facetest.Head {
 			return facetest.Head{X: 160 + 6*math.Sin(i/4), Y: 130 + 4*math.Sin(i/3), Eyes: 60, Turn: .1 * math.Sin(i/5)}
 		}},
+		{"shaking", 1, func(i float64) facetest.Head {
+			return facetest.Head{X: 160, Y: 130 + 14*math.Sin(2*math.Pi*i/11), Eyes: 60}
+		}},
+		{"jerking", 1.5, func(i float64) facetest.Head {
+			return facetest.Head{X: 145 + 8*min(max(i-10, 0), 3), Y: 130, Eyes: 60}
+		}},
 		{"speaking", .2, func(i float64) facetest.Head {
 			return facetest.Head{X: 160, Y: 130, Eyes: 60, Open: .15 + .15*math.Sin(i)}
 		}},

@@ -1,0 +1,88 @@
+package alignment
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// filters has the standard deviations of the filters that are used, by the lengths of their medians.
+var filters = map[int]float64{placeMedian: placeSmooth, rigidMedian: rigidSmooth}
+
+// TestSteady moves a place in known ways, with readings that err, and compares it with the filtered readings after the first and before the last five.
+func TestSteady(t *testing.T) {
+	const n, noise = 96, .3 // pixels
+	for _, c := range []struct {
+		name string
+		most float64 // error, pixels
+		at   func(i float64) float64
+	}{
+		{"rests", .5, func(float64) float64 { return 100 }},
+		{"ramp", 1, func(i float64) float64 { return 12 * i }},
+		{"speeds up", 1, func(i float64) float64 { return .5 * i * i }},
+		{"step", 6, func(i float64) float64 { return 20 * math.Floor(i/48) }},
+		{"jerk", 3, func(i float64) float64 { return 15 * min(max(i-40, 0), 3) }},
+		{"nods twice a second", 1.5, func(i float64) float64 { return 24 * math.Sin(2*math.Pi*i/11) }},
+		{"nods once", 1.5, func(i float64) float64 { return 24 * math.Exp(-(i-48)*(i-48)/16) }},
+	} {
+		for length, sigma := range filters {
+			r := rand.New(rand.NewPCG(1, 2))
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(c.at(float64(i)) + noise*r.NormFloat64())
+			}
+			steady(x, length, sigma)
+			for i, v := range x[5 : n-5] {
+				if e := math.Abs(float64(v) - c.at(float64(i+5))); e > c.most {
+					t.Errorf("%s, sigma %g, value %d: %.2f off, want %.2f", c.name, sigma, i+5, e, c.most)
+				}
+			}
+		}
+	}
+}
+
+// TestSteadyAtRest compares what is left of the noise of a place that rests with what calm leaves.
+func TestSteadyAtRest(t *testing.T) {
+	const n = 20000
+	for length, sigma := range filters {
+		r := rand.New(rand.NewPCG(3, 4))
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		var got, want float64
+		for _, v := range calm(x, length, sigma) {
+			want += float64(v * v)
+		}
+		steady(x, length, sigma)
+		for _, v := range x {
+			got += float64(v * v)
+		}
+		if got > 1.01*want {
+			t.Errorf("sigma %g: noise of %.4f is left, calm leaves %.4f", sigma, math.Sqrt(got/n), math.Sqrt(want/n))
+		}
+	}
+}
+
+// TestDespike checks which values count as standing alone.
+func TestDespike(t *testing.T) {
+	for name, c := range map[string][2][]float32{
+		"nothing":           {{}, {}},
+		"few values":        {{1, 9, 1, 1}, {1, 9, 1, 1}},
+		"alone":             {{1, 1, 1, 9, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1}},
+		"alone on a ramp":   {{1, 2, 3, -9, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}},
+		"a step":            {{1, 1, 1, 9, 9, 9}, {1, 1, 1, 9, 9, 9}},
+		"a parabola":        {{9, 4, 1, 0, 1, 4, 9}, {9, 4, 1, 0, 1, 4, 9}},
+		"a turn":            {{0, 3, 6, 9, 6, 3, 0}, {0, 3, 6, 9, 6, 3, 0}},
+		"two are not alone": {{1, 1, 1, 9, 9, 1, 1, 1}, {1, 1, 1, 9, 9, 1, 1, 1}},
+	} {
+		x := append([]float32{}, c[0]...)
+		despike(x)
+		for i, v := range x {
+			if math.Abs(float64(v-c[1][i])) > 1e-5 {
+				t.Errorf("%s: got %v, want %v", name, x, c[1])
+				break
+			}
+		}
+	}
+}
