@@ -38,7 +38,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 		for i := from; i < to; i++ {
 			f := window[i-first]
 			f.Outline, f.asked = filtered[i-from], f.shape
-			f.shape, f.under = p.place(&f, f.example), f.Give(&f.own, f.asked)
+			f.shape, f.under = p.place(&f, f.example), f.Under(&f.own, f.asked)
 			if i > 0 {
 				// Of two jumps in a row only the first one flows.
 				if a, b := last.example, f.example; p.chooser.jumps(a, b) && last.share == 0 {

@@ -49,3 +49,12 @@ func (o *Outline) Give(m *Lips, s Shape) Shape {
 	s.Lower *= max(o[lowerLip], thinnest) / own[lowerLip]
 	return s
 }
+
+// Under returns the shape s so that the frame's own mouth m gets this outline under an example. Its lips grow no higher than a lip that keeps its
+// area, as soft tissue about does, which is nearly incompressible (Fung, "Biomechanics", 1993): the wider the mouth, the thinner. Skin fills the rest.
+func (o *Outline) Under(m *Lips, s Shape) Shape {
+	most := m.Width() / s.Width
+	under := o.Give(m, s)
+	under.Upper, under.Lower = min(under.Upper, s.Upper*most), min(under.Lower, s.Lower*most)
+	return under
+}

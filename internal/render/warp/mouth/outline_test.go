@@ -36,3 +36,29 @@ func edgesAfter(m *Lips, o *Outline, gap float32) (y []float32) {
 	}
 	return y
 }
+
+// TestUnder gives a mouth the outline of one with thicker lips, to lie under it. Its lips keep about their area, but become thinner if the other's are.
+func TestUnder(t *testing.T) {
+	for name, c := range map[string]struct{ thicker, width, most float32 }{
+		"thicker":           {.08, 1, 1},
+		"thicker and wider": {.08, 1.25, .8},
+		"narrower":          {.08, .8, 1.25},
+		"thinner":           {-.02, 1, 1},
+	} {
+		own := someLips(.1)
+		shown := own
+		for k := range shown.Bottom {
+			shown.Bottom[k], shown.Top[k] = shown.Bottom[k]+c.thicker, shown.Top[k]-c.thicker
+		}
+		o, s := OutlineOf(&own, &shown, .1), Shape{Gap: .1, Width: c.width * own.Width(), Upper: 1, Lower: 1}
+		under, whole := o.Under(&own, s), o.Give(&own, s)
+		for lip, v := range map[string][2]float32{"upper": {under.Upper, whole.Upper}, "lower": {under.Lower, whole.Lower}} {
+			if want := min(v[1], c.most); abs(v[0]-want) > 1e-3 {
+				t.Errorf("%s: the %s lip is %.3f times as high, want %.3f", name, lip, v[0], want)
+			}
+			if thin := v[1] < 1; thin != (c.thicker < 0) {
+				t.Errorf("%s: to fit, the %s lip would be %.3f times as high", name, lip, v[1])
+			}
+		}
+	}
+}
