@@ -109,7 +109,7 @@ func (w *walk) generate(t *testing.T, account, video string) (id string) {
 		video = "https://example.com/v.mp4"
 	}
 	reference, once := "reference", fmt.Sprint("once ", w.NewID())
-	p := requests.Params{Video: requests.Source{URL: video}, Audio: requests.Source{URL: "https://example.com/a.wav"}, IdempotencyKey: &once}
+	p := requests.Params{Video: requests.Source{URL: video}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}}, IdempotencyKey: &once}
 	p.ReferenceID = &reference
 	id, err := w.Generate(t.Context(), w.callers[account], p)
 	check.Must(t, err)

@@ -155,7 +155,7 @@ func TestRestoreTrial(t *testing.T) {
 	if _, err := s.CreateWebhook(t.Context(), c, receiver.URL+"/hook", nil); err != nil {
 		t.Fatal(err)
 	}
-	p := requests.Params{Video: requests.Source{URL: receiver.URL + "/video"}, Audio: requests.Source{URL: receiver.URL + "/audio"}}
+	p := requests.Params{Video: requests.Source{URL: receiver.URL + "/video"}, Audios: []requests.Track{{Source: requests.Source{URL: receiver.URL + "/audio"}}}}
 	var ids []string
 	for range 2 {
 		id, err := s.Generate(t.Context(), c, p)
@@ -171,7 +171,7 @@ func TestRestoreTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
+	b, _, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audios[0].URL}}})
 	if err := errors.Join(err, d.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func comeAndGo(ctx context.Context, s *service.Service) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Generate(ctx, c, requests.Params{ID: id, Video: video, Audio: audio}); err != nil {
+		if _, err := s.Generate(ctx, c, requests.Params{ID: id, Video: video, Audios: []requests.Track{{Source: audio}}}); err != nil {
 			return err
 		}
 		switch n {

@@ -77,12 +77,12 @@ func (a *account) getenv(name string) string { return a.environment[name] }
 // request makes a request of two files, and returns its id.
 func (a *account) request(t *testing.T, video, audio string) string {
 	t.Helper()
-	n := requests.Params{ID: a.service.NewRequestID()}
+	n := requests.Params{ID: a.service.NewRequestID(), Audios: make([]requests.Track, 1)}
 	for _, m := range []struct {
 		kind   failure.MediaKind
 		path   string
 		source *requests.Source
-	}{{failure.Video, video, &n.Video}, {failure.Audio, audio, &n.Audio}} {
+	}{{failure.Video, video, &n.Video}, {failure.Audio, audio, &n.Audios[0].Source}} {
 		file, err := os.Open(m.path)
 		if err != nil {
 			t.Fatal(err)

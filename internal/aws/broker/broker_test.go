@@ -93,7 +93,7 @@ func (f *fixture) Open(_ context.Context, name string, p policy) (*credentials, 
 // claimed makes a request, and claims it by the function.
 func (f *fixture) claimed(t testing.TB, change func(*requests.Params)) lipsync.Request {
 	t.Helper()
-	p := requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}}
+	p := requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}}}
 	if change != nil {
 		change(&p)
 	}
@@ -120,8 +120,8 @@ func TestClaim(t *testing.T) {
 	}
 	reference := "ref"
 	got := f.claimed(t, func(p *requests.Params) {
-		p.ReferenceID, p.AudioRef = &reference, "one"
-		p.More = []requests.Track{{Ref: "two", Source: requests.Source{URL: "https://example.com/b.wav"}}}
+		p.ReferenceID, p.Audios[0].Ref = &reference, "one"
+		p.Audios = append(p.Audios, requests.Track{Ref: "two", Source: requests.Source{URL: "https://example.com/b.wav"}})
 		check.Must(t, p.Order.Options.Set("preview", "0,2"))
 		check.Must(t, p.Order.Options.Set("width", "320"))
 		segments, err := order.ParseSegments([]byte(`[{"start": 0, "end": 1, "audio": {"ref": "one"}}, {"start": 1, "end": 2, "audio": {"ref": "two"}}]`))
@@ -232,7 +232,7 @@ func TestFaults(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	f := newFixture(t)
 	own, other := f.claimed(t, nil), f.claimed(t, nil)
-	id, err := f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}})
+	id, err := f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}}})
 	check.Must(t, err)
 	waiting := f.stored(t, id)
 	before := f.stored(t, other.ID)
@@ -308,7 +308,7 @@ func TestWorked(t *testing.T) {
 func TestSmall(t *testing.T) {
 	f, engine := newFixtureFor(t, lipsync.DoesSmall), "wav2lip"
 	large, err := f.Generate(t.Context(), f.caller, requests.Params{
-		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}, Order: order.Order{Engine: engine},
+		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}}, Order: order.Order{Engine: engine},
 	})
 	check.Must(t, err)
 	r := f.claimed(t, nil)
@@ -330,7 +330,7 @@ func TestDuties(t *testing.T) {
 		f, ids := newFixtureFor(t, duty), map[string]string{}
 		for _, engine := range []string{"wav2lip", "warp"} {
 			id, err := f.Generate(t.Context(), f.caller, requests.Params{
-				Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}, Order: order.Order{Engine: engine},
+				Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}}, Order: order.Order{Engine: engine},
 			})
 			check.Must(t, err)
 			ids[engine] = id

@@ -59,7 +59,7 @@ func TestWrongClocks(t *testing.T) {
 	}
 	for i, s := range machines {
 		id, err := s.Generate(t.Context(), lipsync.Caller{Account: "account"}, requests.Params{
-			Video: requests.Source{URL: "https://example.com/video"}, Audio: requests.Source{URL: "https://example.com/audio"},
+			Video: requests.Source{URL: "https://example.com/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/audio"}}},
 		})
 		if err != nil {
 			t.Fatal(err)

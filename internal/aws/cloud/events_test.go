@@ -274,7 +274,7 @@ func (d *deployment) generate(t *testing.T) {
 	t.Helper()
 	_, err := d.service.Generate(t.Context(), d.caller, requests.Params{
 		ID:    requestID,
-		Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
+		Video: requests.Source{URL: "https://example.com/v"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

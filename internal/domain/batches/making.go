@@ -185,7 +185,7 @@ func (s *Service) makeSome(ctx context.Context, b *lipsync.Batch, some []int, li
 // makeLine makes the request of the line n, unless it exists already, and returns the line's state.
 func (s *Service) makeLine(ctx context.Context, b lipsync.Batch, n int, l Variant) (lipsync.LineState, error) {
 	p := l.params()
-	p.ID, p.Video.Kept, p.Audio.Kept = b.RequestID(n), true, true
+	p.ID, p.Video.Kept, p.Audios[0].Kept = b.RequestID(n), true, true
 	made, err := s.Store.Requests.ByID(ctx, p.ID)
 	if err == nil {
 		return lineState(made), nil

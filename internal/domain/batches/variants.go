@@ -120,7 +120,7 @@ func decodeLines(text []byte) (lines []Variant, err error) {
 
 // params returns the parameters of the variant's request.
 func (v Variant) params() requests.Params {
-	return requests.Params{Video: requests.Source{URL: v.Video}, Audio: requests.Source{URL: v.Audio}, Order: v.Order, Ignored: v.Ignored}
+	return requests.Params{Video: requests.Source{URL: v.Video}, Audios: []requests.Track{{Source: requests.Source{URL: v.Audio}}}, Order: v.Order, Ignored: v.Ignored}
 }
 
 // checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it. It returns

@@ -154,7 +154,7 @@ func (s *Service) inputs(ctx context.Context, c lipsync.Caller, p Params) (video
 		return lipsync.Input{}, nil, nil, err
 	}
 	sizes = append(sizes, size)
-	for _, track := range p.tracks() {
+	for _, track := range p.Audios {
 		in, size, err := s.Input(ctx, c, failure.Audio, track.Source)
 		if err != nil {
 			return lipsync.Input{}, nil, nil, err

@@ -18,10 +18,9 @@ const idempotentLife = 24 * time.Hour
 
 // Params are the parameters of a new request.
 type Params struct {
-	ID           string // id that StoreMedia was called with; "" if it was not called
-	Video, Audio Source
-	AudioRef     string  // the name by which segments refer to Audio; "" if it has none
-	More         []Track // further speech tracks, for segments
+	ID     string // id that StoreMedia was called with; "" if it was not called
+	Video  Source
+	Audios []Track // one, or several for segments
 	order.Order
 	Segments       order.Segments
 	IdempotencyKey *string  // may be nil
@@ -61,7 +60,7 @@ func (p Params) options() order.Options {
 // record returns the request with what the client gave, and the sources as it named them.
 func (p Params) record() lipsync.Request {
 	var audios []lipsync.NamedInput
-	for _, track := range p.tracks() {
+	for _, track := range p.Audios {
 		audios = append(audios, lipsync.NamedInput{Ref: track.Ref, Input: track.named()})
 	}
 	return lipsync.Request{
@@ -94,7 +93,7 @@ func (p Params) stored() bool {
 // sources returns the video and all speech tracks.
 func (p Params) sources() []Source {
 	all := []Source{p.Video}
-	for _, track := range p.tracks() {
+	for _, track := range p.Audios {
 		all = append(all, track.Source)
 	}
 	return all
@@ -112,7 +111,7 @@ func (p Params) UploadIDs() []string {
 }
 
 // fingerprint returns a SHA-256 of all parameters. It depends also on the endpoint, since stored
-// media have a SHA-256 and no URL. An empty field that may be absent leaves it as it was before there was such a field.
+// media have a SHA-256 and no URL.
 func (p Params) fingerprint() [32]byte {
 	type source struct {
 		URL    string
@@ -122,36 +121,24 @@ func (p Params) fingerprint() [32]byte {
 		Ref    string
 		Source source
 	}
-	var more []track
-	for _, t := range p.More {
-		more = append(more, track{t.Ref, source{t.URL, t.SHA256}})
+	var audios []track
+	for _, t := range p.Audios {
+		audios = append(audios, track{t.Ref, source{t.URL, t.SHA256}})
 	}
 	text, _ := json.Marshal(struct { // strings, booleans and bytes always encode
-		Video, Audio source
-		LargestFace  bool
-		ReferenceID  string
-		Engine       string  `json:",omitempty"`
-		Options      string  `json:",omitempty"`
-		AudioRef     string  `json:",omitempty"`
-		More         []track `json:",omitempty"`
-		WebhookURL   string  `json:",omitempty"`
-	}{
-		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
-	})
+		Video                                    source
+		Audios                                   []track
+		LargestFace                              bool
+		ReferenceID, Engine, Options, WebhookURL string
+	}{source{p.Video.URL, p.Video.SHA256}, audios, p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.webhookURL()})
 	return sha256.Sum256(text)
-}
-
-// tracks returns all speech tracks of the new request.
-func (p Params) tracks() []Track {
-	return append([]Track{{p.AudioRef, p.Audio}}, p.More...)
 }
 
 // checkTracks returns an error, which is Invalid, unless each segment has a speech track, and each named speech track has a segment.
 func (p Params) checkTracks() error {
 	segments := p.Segments
 	if len(segments) == 0 {
-		if p.AudioRef != "" || len(p.More) > 0 {
+		if len(p.Audios) > 1 || p.Audios[0].Ref != "" {
 			return failure.New(failure.Invalid, "audios with ref need segments")
 		}
 		return nil
@@ -159,11 +146,11 @@ func (p Params) checkTracks() error {
 	if p.LargestFace {
 		return failure.New(failure.Invalid, "segments can't be used with disable_active_speaker_detection")
 	}
-	if len(p.More) >= lipsync.MostTracks {
+	if len(p.Audios) > lipsync.MostTracks {
 		return failure.New(failure.Invalid, fmt.Sprintf("there can be at most %d audios", lipsync.MostTracks))
 	}
 	var names, quoted []string
-	for _, track := range p.tracks() {
+	for _, track := range p.Audios {
 		switch used := slices.Contains(segments.Refs(), track.Ref); {
 		case track.Ref != "" && !order.ValidText(track.Ref):
 			return failure.New(failure.Invalid, "ref of an audio must be 1 to 255 characters")

@@ -51,7 +51,7 @@ func TestCancel(t *testing.T) {
 			check.Error(t, "cancel", err, c.code, c.message)
 			w.want(t, c.told...)
 			f.wantObject(t, n.Video.Object, false)
-			f.wantObject(t, n.Audio.Object, false)
+			f.wantObject(t, n.Audios[0].Object, false)
 			if c.code == "" {
 				stored, _, err := f.Request(t.Context(), f.caller, id)
 				check.Must(t, err)

@@ -84,7 +84,7 @@ func TestDeleteLate(t *testing.T) {
 	left, err := f.Store.Uploads.Expired(t.Context(), f.clock.Now(), lipsync.Upload{}, 10)
 	check.Must(t, err)
 	check.Want(t, "outputs to delete", len(left), 1)
-	_, err = f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "upload://" + left[0].ID}, Audio: urls().Audio})
+	_, err = f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "upload://" + left[0].ID}, Audios: urls().Audios})
 	check.Error(t, "use of it", err, failure.Invalid, "video upload does not exist")
 	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, late, false)

@@ -155,9 +155,9 @@ func TestEstimateRefused(t *testing.T) {
 	for message, spoil := range map[string]func(*requests.Params){
 		"model must be one of: warp, wav2lip":                                     func(p *requests.Params) { p.Engine = "x" },
 		"reference_id must be 1 to 255 characters":                                func(p *requests.Params) { p.ReferenceID = new("") },
-		"audio upload does not exist":                                             func(p *requests.Params) { p.Audio.URL = "upload://x" },
+		"audio upload does not exist":                                             func(p *requests.Params) { p.Audios[0].URL = "upload://x" },
 		"webhook_url must be the URL of a webhook of the account, with any query": func(p *requests.Params) { p.WebhookURL = new("https://example.com/w") },
-		"audios with ref need segments":                                           func(p *requests.Params) { p.AudioRef = "x" },
+		"audios with ref need segments":                                           func(p *requests.Params) { p.Audios[0].Ref = "x" },
 	} {
 		p := urls()
 		spoil(&p)

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestGenerate(t *testing.T) {
 	check.Must(t, err)
 	check.Want(t, "request", got, lipsync.Request{
 		ID: id, Account: "a", KeyID: f.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
-		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
+		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audios[0].URL},
 		LargestFace: true, Engine: "warp", CreatedAt: f.clock.Now(),
 	})
 	check.Want(t, "sent", strings.Join(f.queue.sent, ","), id)
@@ -99,17 +100,18 @@ func TestGenerateReplay(t *testing.T) {
 
 	for name, change := range map[string]func(n *requests.Params){
 		"video":     func(n *requests.Params) { n.Video.URL += "x" },
-		"audio":     func(n *requests.Params) { n.Audio.URL += "x" },
-		"swapped":   func(n *requests.Params) { n.Video, n.Audio = n.Audio, n.Video },
+		"audio":     func(n *requests.Params) { n.Audios[0].URL += "x" },
+		"swapped":   func(n *requests.Params) { n.Video, n.Audios[0].Source = n.Audios[0].Source, n.Video },
 		"flag":      func(n *requests.Params) { n.LargestFace = true },
 		"engine":    func(n *requests.Params) { n.Engine = "warp" },
 		"options":   func(n *requests.Params) { n.Options.NoFace = order.FailFaceless },
 		"reference": func(n *requests.Params) { n.ReferenceID = new("r") },
 		"endpoint": func(n *requests.Params) {
-			n.Video, n.Audio = requests.Source{Object: "inputs/x/video"}, requests.Source{Object: "inputs/x/audio"}
+			n.Video, n.Audios[0].Source = requests.Source{Object: "inputs/x/video"}, requests.Source{Object: "inputs/x/audio"}
 		},
 	} {
 		n := first
+		n.Audios = slices.Clone(first.Audios)
 		change(&n)
 		_, err := f.Generate(t.Context(), f.caller, n)
 		check.Error(t, name, err, failure.Reused, "idempotency key was used with a different request")
@@ -123,11 +125,11 @@ func TestGenerateReplay(t *testing.T) {
 // media stores both inputs of a new request.
 func (f *fixture) media(t *testing.T, video, audio string) requests.Params {
 	t.Helper()
-	n := requests.Params{ID: f.NewRequestID()}
+	n := requests.Params{ID: f.NewRequestID(), Audios: make([]requests.Track, 1)}
 	var err error
 	n.Video, err = f.StoreMedia(t.Context(), n.ID, failure.Video, strings.NewReader(video))
 	check.Must(t, err)
-	n.Audio, err = f.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader(audio))
+	n.Audios[0].Source, err = f.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader(audio))
 	check.Must(t, err)
 	return n
 }
@@ -158,12 +160,12 @@ func TestGenerateMedia(t *testing.T) {
 	check.Must(t, err)
 	check.Want(t, "replayed id", id, first.ID)
 	f.wantObject(t, again.Video.Object, false)
-	f.wantObject(t, again.Audio.Object, false)
+	f.wantObject(t, again.Audios[0].Object, false)
 	f.wantObject(t, first.Video.Object, true)
 
 	other, _, err := send("v", "another")
 	check.Error(t, "other contents", err, failure.Reused, "idempotency key was used with a different request")
-	f.wantObject(t, other.Audio.Object, false)
+	f.wantObject(t, other.Audios[0].Object, false)
 }
 
 func TestStoreMediaLimit(t *testing.T) {

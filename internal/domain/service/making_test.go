@@ -215,7 +215,7 @@ func TestLinesKeepUploads(t *testing.T) {
 	for n, u := range uploads {
 		f.wantObject(t, u.Object, n < 3)
 	}
-	_, err = f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: uploads[0].Source}})
+	_, err = f.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: uploads[0].Source}}}})
 	check.Error(t, "another call with the upload", err, failure.Invalid, "audio upload has expired")
 	for n := range 3 {
 		f.complete(t, open)

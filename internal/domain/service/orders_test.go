@@ -49,7 +49,7 @@ func TestTracks(t *testing.T) {
 		return requests.Track{Ref: ref, Source: requests.Source{URL: url}}
 	}
 	params := func(segments string, tracks ...requests.Track) requests.Params {
-		p := requests.Params{Video: requests.Source{URL: "https://a.example/v"}, Audio: tracks[0].Source, AudioRef: tracks[0].Ref, More: tracks[1:]}
+		p := requests.Params{Video: requests.Source{URL: "https://a.example/v"}, Audios: tracks}
 		if segments != "" {
 			check.Must(t, json.Unmarshal([]byte(segments), &p.Segments))
 		}

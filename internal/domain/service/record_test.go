@@ -19,20 +19,18 @@ func TestLargeRecords(t *testing.T) {
 	f := newFixture(t)
 	n := urls()
 	n.Output.UploadURL = order.UploadURL(long("upload"))
-	n.Video.URL, n.Audio.URL, n.AudioRef = long("video"), long("audio"), "0"
+	n.Video.URL, n.Audios = long("video"), nil
 	for i := range lipsync.MostTracks {
 		ref := fmt.Sprint(i)
 		n.Segments = append(n.Segments, order.Segment{Start: time.Duration(i) * time.Second, End: time.Duration(i+1) * time.Second, Ref: ref})
-		if i > 0 {
-			n.More = append(n.More, requests.Track{Ref: ref, Source: requests.Source{URL: long("audio" + ref)}})
-		}
+		n.Audios = append(n.Audios, requests.Track{Ref: ref, Source: requests.Source{URL: long("audio" + ref)}})
 	}
 	const message = "request takes 98948 bytes, and may take 65536: it has too many or too long URLs, names or segments"
 	_, err := f.Generate(t.Context(), f.caller, n)
 	check.Error(t, "request", err, failure.Invalid, message)
 	_, err = f.Estimate(t.Context(), f.caller, n)
 	check.Error(t, "estimate", err, failure.Invalid, message)
-	n.More = n.More[:3]
+	n.Audios = n.Audios[:4]
 	n.Segments = n.Segments[:4]
 	_, err = f.Generate(t.Context(), f.caller, n)
 	check.Error(t, "six long URLs", err, "", "")

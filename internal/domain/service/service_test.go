@@ -84,8 +84,8 @@ func (f *fixture) newCaller(t testing.TB, account string, limit int64) (token st
 // urls returns the parameters of a request with two URLs.
 func urls() requests.Params {
 	return requests.Params{
-		Video: requests.Source{URL: "https://example.com/v.mp4"},
-		Audio: requests.Source{URL: "https://example.com/a.wav"},
+		Video:  requests.Source{URL: "https://example.com/v.mp4"},
+		Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}},
 	}
 }
 

@@ -64,7 +64,7 @@ func FuzzSourceURL(f *testing.F) {
 	fx := newFixture(f)
 	f.Fuzz(func(t *testing.T, address string) {
 		n := urls()
-		n.Audio.URL = address
+		n.Audios[0].URL = address
 		id, err := fx.Generate(t.Context(), fx.caller, n)
 		if err != nil {
 			if failure.CodeOf(err) != failure.Invalid {

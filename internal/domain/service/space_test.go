@@ -85,7 +85,7 @@ func TestRoom(t *testing.T) {
 	_, err = f.Generate(t.Context(), f.caller, urls())
 	check.Error(t, "URLs", err, failure.NoSpace, noSpace)
 	_, err = f.Generate(t.Context(), f.caller, requests.Params{
-		Video: requests.Source{URL: stored.Source}, Audio: requests.Source{URL: "https://example.com/a.wav"},
+		Video: requests.Source{URL: stored.Source}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}},
 	})
 	check.Error(t, "upload that is there", err, failure.NoSpace, noSpace)
 	used := func() int64 {

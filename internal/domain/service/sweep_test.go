@@ -107,7 +107,7 @@ func TestSweepManyUploads(t *testing.T) {
 	for i := range used / 2 {
 		n := urls()
 		n.Video.URL = f.upload(t, failure.Video, "fives").Source
-		n.Audio.URL = f.upload(t, failure.Audio, "fives").Source
+		n.Audios[0].URL = f.upload(t, failure.Audio, "fives").Source
 		n.ReferenceID = new(fmt.Sprint(i))
 		_, err := f.Generate(t.Context(), f.caller, n)
 		check.Must(t, err)
@@ -130,7 +130,7 @@ func TestTidyAge(t *testing.T) {
 	// Files have the time of the real clock.
 	f.Now = time.Now
 	n := f.media(t, "v", "a")
-	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key", "pieces/never/1/0", "pieces/odd"}
+	keys := []string{n.Video.Object, n.Audios[0].Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key", "pieces/never/1/0", "pieces/odd"}
 	for _, key := range keys[2:] {
 		check.Must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
 	}
@@ -178,7 +178,7 @@ func TestTidyKeepsWhatIsNamed(t *testing.T) {
 	f.clock.Advance(1000 * time.Hour)
 	check.Must(t, f.Tidy(t.Context(), 0))
 	f.wantObject(t, n.Video.Object, true)
-	f.wantObject(t, n.Audio.Object, true)
+	f.wantObject(t, n.Audios[0].Object, true)
 }
 
 // TestRecover restarts after a crash more often than a request may be tried.

@@ -122,7 +122,7 @@ func TestUnreachable(t *testing.T) {
 		f.GenerateRate = 100
 		for _, in := range c.inputs {
 			id, err := f.Generate(t.Context(), f.caller, requests.Params{
-				Video: requests.Source{URL: "https://" + in[0] + "/v"}, Audio: requests.Source{URL: "https://" + in[1] + "/a"},
+				Video: requests.Source{URL: "https://" + in[0] + "/v"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://" + in[1] + "/a"}}},
 			})
 			check.Must(t, err)
 			if c.err != nil {
@@ -138,7 +138,7 @@ func TestUnreachable(t *testing.T) {
 	f := newFixture(t)
 	for range 2 {
 		n := urls()
-		n.Video.URL, n.Audio.URL = f.upload(t, failure.Video, "video").Source, f.upload(t, failure.Audio, "audio").Source
+		n.Video.URL, n.Audios[0].URL = f.upload(t, failure.Video, "video").Source, f.upload(t, failure.Audio, "audio").Source
 		n.Output.UploadURL = "https://storage.example/"
 		id, err := f.Generate(t.Context(), f.caller, n)
 		check.Must(t, err)

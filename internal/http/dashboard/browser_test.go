@@ -128,7 +128,7 @@ func TestAddressInBrowser(t *testing.T) {
 	}))
 	t.Cleanup(client.Close)
 	id, err := f.service.Generate(t.Context(), f.caller(t, account), requests.Params{
-		Video: requests.Source{URL: client.URL + "/v.mp4"}, Audio: requests.Source{URL: client.URL + "/a.wav"},
+		Video: requests.Source{URL: client.URL + "/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: client.URL + "/a.wav"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

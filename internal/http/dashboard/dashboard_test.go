@@ -239,7 +239,7 @@ func (f *fixture) caller(t testing.TB, account string) lipsync.Caller {
 func (f *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	t.Helper()
 	p := requests.Params{
-		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"},
+		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}},
 	}
 	if reference != "" {
 		p.ReferenceID = &reference

@@ -69,7 +69,7 @@ func TestEstimates(t *testing.T) {
 	f.signIn(t)
 	says(first, "The estimate is no longer kept.")
 	other, err := f.service.Estimate(t.Context(), lipsync.Caller{Account: "other"}, requests.Params{
-		Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
+		Video: requests.Source{URL: "https://example.com/v"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,8 +25,7 @@ type newPage struct {
 	Video, VideoName string   // its URL, or that of an upload, and the name of a file that was sent before
 	Stored           *url.URL // where a browser gets such a video; nil without one
 	Picture          bool     // it is a picture
-	Audio            audio
-	More             []audio // for segments
+	Audios           []audio  // the first, and those for segments
 	order.Order
 	Segments           string // as JSON
 	Engines            []string
@@ -74,18 +73,16 @@ func (p *pages) newRequest(v *visit) error {
 	}
 	n := newPage{Order: r.Order()}
 	n.Output.UploadURL = "" // a signed URL is a secret, and is for one file
-	var audios []audio
-	if n.Video, audios, err = p.sourcesAgain(v, r); err != nil {
+	if n.Video, n.Audios, err = p.sourcesAgain(v, r); err != nil {
 		return err
 	}
-	if segments := firstUnnamed(audios, r.Options.Segments); segments != nil {
+	if segments := firstUnnamed(n.Audios, r.Options.Segments); segments != nil {
 		text, err := json.Marshal(segments)
 		if err != nil {
 			return err
 		}
 		n.Segments = string(text)
 	}
-	n.Audio, n.More = audios[0], audios[1:]
 	return p.showNew(v, http.StatusOK, n)
 }
 
@@ -127,7 +124,7 @@ func (p *pages) showNew(v *visit, status int, n newPage) error {
 	if err := p.recall(v, &n); err != nil {
 		return err
 	}
-	n.More = append(n.More, make([]audio, max(0, lipsync.MostTracks-1-len(n.More)))...)
+	n.Audios = append(n.Audios, make([]audio, max(0, lipsync.MostTracks-len(n.Audios)))...)
 	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
 	n.MaxVideo, n.MaxAudio = p.service.MaxSize(failure.Video), p.service.MaxSize(failure.Audio)
 	return v.show(status, "new", "New", n)
@@ -145,16 +142,12 @@ func (p *pages) recall(v *visit, n *newPage) error {
 			return err
 		}
 	}
-	audios := []*audio{&n.Audio}
-	for i := range n.More {
-		audios = append(audios, &n.More[i])
-	}
-	for _, a := range audios {
-		in, err := p.uploaded(v, failure.Audio, a.Source)
+	for i := range n.Audios {
+		in, err := p.uploaded(v, failure.Audio, n.Audios[i].Source)
 		if err != nil {
 			return err
 		}
-		a.Name = in.Name
+		n.Audios[i].Name = in.Name
 	}
 	return nil
 }
@@ -190,7 +183,7 @@ func (p *pages) startRequest(v *visit) error {
 // readNew reads the form for a new request. After an error, it has what could be read.
 func readNew(form url.Values) (n newPage, segments order.Segments, err error) {
 	n = newPage{
-		Video: strings.TrimSpace(form.Get("video")), Audio: audio{Source: strings.TrimSpace(form.Get("audio"))}, More: readMore(form),
+		Video: strings.TrimSpace(form.Get("video")), Audios: readAudios(form),
 		Order: order.Order{Engine: form.Get("model"), LargestFace: form.Has("largest_face")}, Segments: strings.TrimSpace(form.Get("segments")),
 	}
 	if reference := strings.TrimSpace(form.Get("reference_id")); reference != "" {
@@ -214,8 +207,9 @@ func readOptions(form url.Values, o *order.Order) (first error) {
 	return first
 }
 
-// readMore reads the further audios of a form. It leaves out those without any content.
-func readMore(form url.Values) (more []audio) {
+// readAudios reads the audios of a form. Of those after the first, it leaves out the ones without any content.
+func readAudios(form url.Values) []audio {
+	all := []audio{{Source: strings.TrimSpace(form.Get("audio"))}}
 	refs, sources := form["more_ref"], form["more_audio"]
 	for i := range max(len(refs), len(sources)) {
 		var a audio
@@ -226,10 +220,10 @@ func readMore(form url.Values) (more []audio) {
 			a.Source = strings.TrimSpace(sources[i])
 		}
 		if a != (audio{}) {
-			more = append(more, a)
+			all = append(all, a)
 		}
 	}
-	return more
+	return all
 }
 
 func (p *pages) generate(v *visit, params requests.Params) (id string, err error) {
@@ -249,11 +243,9 @@ func (v *visit) onceKey() *string {
 
 // params returns the parameters of the request that the form describes, with its segments.
 func (n newPage) params(segments order.Segments) requests.Params {
-	params := requests.Params{
-		Video: requests.Source{URL: n.Video}, Audio: requests.Source{URL: n.Audio.Source}, Order: n.Order, Segments: segments,
-	}
-	for _, a := range n.More {
-		params.More = append(params.More, requests.Track{Ref: a.Ref, Source: requests.Source{URL: a.Source}})
+	params := requests.Params{Video: requests.Source{URL: n.Video}, Order: n.Order, Segments: segments}
+	for _, a := range n.Audios {
+		params.Audios = append(params.Audios, requests.Track{Ref: a.Ref, Source: requests.Source{URL: a.Source}})
 	}
 	return params
 }

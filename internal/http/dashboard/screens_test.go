@@ -201,7 +201,7 @@ func (f *fixture) play(t *testing.T) string {
 		t.Fatal(err)
 	}
 	id, err := f.service.Generate(t.Context(), c, requests.Params{
-		Video: requests.Source{URL: u.Source}, Audio: requests.Source{URL: "https://example.com/a.wav"},
+		Video: requests.Source{URL: u.Source}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a.wav"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

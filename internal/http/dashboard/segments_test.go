@@ -95,7 +95,7 @@ func TestSegmentsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := f.service.Generate(t.Context(), c, requests.Params{Video: web("v").Source, Audio: web("ana").Source, AudioRef: "ana", More: []requests.Track{want.more},
+		id, err := f.service.Generate(t.Context(), c, requests.Params{Video: web("v").Source, Audios: []requests.Track{web("ana"), want.more},
 			Segments: parsed})
 		if err != nil {
 			t.Fatal(err)

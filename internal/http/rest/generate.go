@@ -60,7 +60,7 @@ func (b generateBody) params(ignored []string) (requests.Params, error) {
 		return requests.Params{}, err
 	}
 	return requests.Params{
-		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL, Ignored: ignored,
+		Video: video, Audios: audios, Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL, Ignored: ignored,
 	}, nil
 }
 

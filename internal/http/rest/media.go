@@ -128,7 +128,7 @@ func (f *form) complete() error {
 	switch {
 	case f.request.Video.Object == "":
 		return f.missing("video file is required")
-	case f.request.Audio.Object == "":
+	case len(f.request.Audios) == 0:
 		return f.missing("audio file is required")
 	}
 	return nil
@@ -217,19 +217,12 @@ func (f *form) video(part *multipart.Part) (err error) {
 // audioPart matches the names of parts with speech tracks: audio, and audio[REF] for segments.
 var audioPart = regexp.MustCompile(`^audio(?:\[(.+)\])?$`)
 
-func (f *form) audio(part *multipart.Part) (err error) {
-	ref := audioPart.FindStringSubmatch(part.FormName())[1]
-	if f.request.Audio.Object == "" {
-		f.request.AudioRef = ref
-		f.request.Audio, err = f.store(part, failure.Audio)
-		return err
-	}
-	n := len(f.request.More) + 1
-	if n == lipsync.MostTracks {
-		return invalid(fmt.Sprintf("there can be at most %d audios", n))
+func (f *form) audio(part *multipart.Part) error {
+	if len(f.request.Audios) == lipsync.MostTracks {
+		return invalid(fmt.Sprintf("there can be at most %d audios", lipsync.MostTracks))
 	}
 	source, err := f.store(part, failure.Audio)
-	f.request.More = append(f.request.More, requests.Track{Ref: ref, Source: source})
+	f.request.Audios = append(f.request.Audios, requests.Track{Ref: audioPart.FindStringSubmatch(part.FormName())[1], Source: source})
 	return err
 }
 
@@ -295,8 +288,8 @@ func (f *form) store(part *multipart.Part, kind failure.MediaKind) (requests.Sou
 	file := &arrival{form: f, r: part}
 	var source requests.Source
 	var err error
-	if kind == failure.Audio && f.request.Audio.Object != "" {
-		source, err = f.service.StoreTrack(f.ctx, f.request.ID, len(f.request.More)+1, file)
+	if n := len(f.request.Audios); kind == failure.Audio && n > 0 {
+		source, err = f.service.StoreTrack(f.ctx, f.request.ID, n, file)
 	} else {
 		source, err = f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
 	}

@@ -241,7 +241,7 @@ func TestForestalled(t *testing.T) {
 		service := lipsynctest.NewService(t, base.Config{Engines: []string{"warp"}}, base.Ports{Store: openWire(t, &w).Store})
 		start := time.Now()
 		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, requests.Params{
-			Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
+			Video: requests.Source{URL: "https://example.com/v"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/a"}}},
 		})
 		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || tries > 60 {
 			t.Errorf("gave up after %v and %d tries, want 20 s and at most 60", took, tries)

@@ -45,7 +45,7 @@ func (m *machine) restarted(t *testing.T) *machine {
 func (m *machine) generate(t *testing.T) lipsync.Request {
 	t.Helper()
 	id, err := m.Generate(t.Context(), lipsync.Caller{Account: uuid.NewString()}, requests.Params{
-		Video: requests.Source{URL: "https://example.com/video"}, Audio: requests.Source{URL: "https://example.com/audio"},
+		Video: requests.Source{URL: "https://example.com/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/audio"}}},
 	})
 	must(t, err)
 	r, err := m.Store.Requests.ByID(t.Context(), id)

@@ -108,7 +108,7 @@ func (s *story) sendMedia(name string) error {
 		return err
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{
-		ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new(name)},
+		ID: id, Video: video, Audios: []requests.Track{{Source: audio}}, Order: order.Order{ReferenceID: new(name)},
 		IdempotencyKey: new(name),
 	})
 	return err
@@ -128,7 +128,7 @@ func (s *story) sendUpload() error {
 		return err
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{
-		Video: requests.Source{URL: u.Source}, Audio: requests.Source{URL: "https://example.com/audio.wav"},
+		Video: requests.Source{URL: u.Source}, Audios: []requests.Track{{Source: requests.Source{URL: "https://example.com/audio.wav"}}},
 		Order: order.Order{ReferenceID: new("upload"), Output: order.Output{Format: order.WebM}},
 	})
 	return err
@@ -244,7 +244,7 @@ func (s *story) refuse() {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, failure.Video, strings.NewReader("refused"))
 	must(s.t, err)
-	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{ID: id, Video: video, Audio: video})
+	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{ID: id, Video: video, Audios: []requests.Track{{Source: video}}})
 	wantCode(s.t, err, failure.TokenLimit)
 	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
 	wantCode(s.t, err, failure.NotFound)

@@ -79,7 +79,7 @@ func (p *Past) film(ctx context.Context, id string) (requests.Params, error) {
 		return requests.Params{}, err
 	}
 	audio, err := p.StoreMedia(ctx, id, failure.Audio, strings.NewReader("audio"))
-	return requests.Params{ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new("film")},
+	return requests.Params{ID: id, Video: video, Audios: []requests.Track{{Source: audio}}, Order: order.Order{ReferenceID: new("film")},
 		IdempotencyKey: new("once")}, err
 }
 
@@ -110,7 +110,7 @@ func (p *Past) Live(ctx context.Context) error {
 		return err
 	}
 	p.now = p.now.Add(time.Hour)
-	web := requests.Params{Video: requests.Source{URL: "https://video.invalid/"}, Audio: requests.Source{URL: "https://audio.invalid/"},
+	web := requests.Params{Video: requests.Source{URL: "https://video.invalid/"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://audio.invalid/"}}},
 		Order: order.Order{LargestFace: true, ReferenceID: new("film")}}
 	for _, fail := range []bool{true, false} {
 		if _, err := p.Generate(ctx, p.caller(), web); err != nil {

@@ -40,7 +40,7 @@ func (p *Past) GoOn(t *testing.T) {
 		}
 	}
 	id, err := p.Generate(t.Context(), p.caller(), requests.Params{
-		Video: requests.Source{URL: "https://video.invalid/"}, Audio: requests.Source{URL: "https://audio.invalid/"}})
+		Video: requests.Source{URL: "https://video.invalid/"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://audio.invalid/"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (w *World) generate(ctx context.Context, account int, name, engine string) 
 		return "", err
 	}
 	return w.service.Generate(ctx, caller, requests.Params{
-		Video: requests.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: requests.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
+		Video: requests.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audios: []requests.Track{{Source: requests.Source{URL: "https://media.example.com/" + name + "/audio.wav"}}},
 		Order: order.Order{Engine: engine}, IdempotencyKey: new(name),
 	})
 }

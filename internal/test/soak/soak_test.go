@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 		{"no record", func() error { return put(t, service, output(uuid.NewString()), "x") }, [7]int{4, 2, 1, 1}},
 		{"no use", func() error { return put(t, service, "inputs/"+l.jobs[3].id+"/video", "x") }, [7]int{4, 2, 1, 1, 0, 0, 1}},
 		{"another request", func() error {
-			_, err := service.Generate(t.Context(), caller, requests.Params{Video: source, Audio: source})
+			_, err := service.Generate(t.Context(), caller, requests.Params{Video: source, Audios: []requests.Track{{Source: source}}})
 			return err
 		}, [7]int{4, 2, 1, 1, 1, 1, 1}},
 		{"another reply", func() error {

@@ -103,8 +103,8 @@ func TestCanceledUnseen(t *testing.T) {
 				}
 				return errors.Join(concatenate(ctx, j), said)
 			})
-			n := requests.Params{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
-			for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
+			n := requests.Params{ID: f.Service.NewRequestID(), Audios: make([]requests.Track, 1), Order: order.Order{ReferenceID: new("doomed")}}
+			for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audios[0].Source} {
 				var err error
 				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {
 					t.Fatal(err)

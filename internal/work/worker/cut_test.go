@@ -197,7 +197,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
 		Hints:   noQueue{},
 	})
-	request := requests.Params{Video: requests.Source{URL: web + "/video"}, Audio: requests.Source{URL: web + "/audio"}}
+	request := requests.Params{Video: requests.Source{URL: web + "/video"}, Audios: []requests.Track{{Source: requests.Source{URL: web + "/audio"}}}}
 	if step.stored {
 		request = store(t, client, video, audio)
 	}
@@ -259,10 +259,10 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 // store stores both media by a form.
 func store(t *testing.T, s *service.Service, video, audio []byte) requests.Params {
 	t.Helper()
-	n := requests.Params{ID: s.NewRequestID()}
+	n := requests.Params{ID: s.NewRequestID(), Audios: make([]requests.Track, 1)}
 	var errs [2]error
 	n.Video, errs[0] = s.StoreMedia(t.Context(), n.ID, failure.Video, bytes.NewReader(video))
-	n.Audio, errs[1] = s.StoreMedia(t.Context(), n.ID, failure.Audio, bytes.NewReader(audio))
+	n.Audios[0].Source, errs[1] = s.StoreMedia(t.Context(), n.ID, failure.Audio, bytes.NewReader(audio))
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}

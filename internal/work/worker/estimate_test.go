@@ -51,7 +51,7 @@ func TestEstimatedTimes(t *testing.T) {
 			frames := 2 * 25 * (2 + r.dice.Int64N(15)) // analysed and painted
 			r.size = height * height * 16 / 9 * frames / 1000
 			id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
-				Video: requests.Source{URL: "http://web/" + strconv.Itoa(i)}, Audio: requests.Source{URL: "http://web/audio"},
+				Video: requests.Source{URL: "http://web/" + strconv.Itoa(i)}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +89,7 @@ func TestEstimateNeedsRoom(t *testing.T) {
 	}
 	estimate := func() lipsync.Request {
 		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
-			Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
+			Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ func TestFindings(t *testing.T) {
 	do := func(c lipsync.Caller, video, want string) {
 		t.Helper()
 		id, err := f.Service.Generate(t.Context(), c, requests.Params{
-			Video: requests.Source{URL: "http://web/" + video}, Audio: requests.Source{URL: "http://web/audio"},
+			Video: requests.Source{URL: "http://web/" + video}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}},
 		})
 		if err != nil || !f.Do(t.Context(), id) {
 			t.Fatal(err)

@@ -161,8 +161,8 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 func (f *fixture) request(t *testing.T, video, audio string) string {
 	t.Helper()
 	id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
-		Video: requests.Source{URL: "http://web/" + video},
-		Audio: requests.Source{URL: "http://web/" + audio},
+		Video:  requests.Source{URL: "http://web/" + video},
+		Audios: []requests.Track{{Source: requests.Source{URL: "http://web/" + audio}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -42,13 +42,13 @@ func delayed(ctx context.Context, url string, w io.Writer, limit int64) error {
 // tracks returns a request with a video and n speech tracks at these paths of the web. The first has no name if it is the only one.
 func tracks(t *testing.T, video, audio string, n int) requests.Params {
 	t.Helper()
-	p := requests.Params{Video: requests.Source{URL: "http://web/" + video}, Audio: requests.Source{URL: "http://web/" + audio}}
+	p := requests.Params{Video: requests.Source{URL: "http://web/" + video}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/" + audio}}}}
 	if n == 1 {
 		return p
 	}
-	p.AudioRef, p.Segments = "0", segments(t, n)
+	p.Audios[0].Ref, p.Segments = "0", segments(t, n)
 	for i := 1; i < n; i++ {
-		p.More = append(p.More, requests.Track{Ref: fmt.Sprint(i), Source: requests.Source{URL: fmt.Sprint("http://web/", audio, i)}})
+		p.Audios = append(p.Audios, requests.Track{Ref: fmt.Sprint(i), Source: requests.Source{URL: fmt.Sprint("http://web/", audio, i)}})
 	}
 	return p
 }
@@ -72,9 +72,9 @@ func TestFetchAtOnce(t *testing.T) {
 			began, came := time.Now(), time.Duration(0)
 			f := setup(t, func(ctx context.Context, j render.Job) error {
 				came = time.Since(began)
-				files := map[string]string{"video": j.Video, "audio": j.Audios[c.p.AudioRef]}
-				for i := range len(c.p.More) {
-					files[fmt.Sprint("audio", i+1)] = j.Audios[fmt.Sprint(i+1)]
+				files := map[string]string{"video": j.Video, "audio": j.Audios[c.p.Audios[0].Ref]}
+				for i := 1; i < len(c.p.Audios); i++ {
+					files[fmt.Sprint("audio", i)] = j.Audios[fmt.Sprint(i)]
 				}
 				if j.Options.Face.By == order.FaceInBoxes {
 					files["boxes"] = j.Boxes
@@ -103,7 +103,7 @@ func TestFetchAtOnce(t *testing.T) {
 			f.Do(t.Context(), id)
 			f.want(t, id, lipsync.Completed, "", 1)
 			if came != c.took {
-				t.Errorf("%d speech tracks: the media came after %v, want %v", 1+len(c.p.More), came, c.took)
+				t.Errorf("%d speech tracks: the media came after %v, want %v", len(c.p.Audios), came, c.took)
 			}
 		})
 	}

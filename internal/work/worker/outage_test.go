@@ -193,7 +193,7 @@ func testCutOff(t *testing.T) {
 	var ids []string
 	for i := range n {
 		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
-			Video: requests.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audio: requests.Source{URL: files.URL + "/audio"},
+			Video: requests.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audios: []requests.Track{{Source: requests.Source{URL: files.URL + "/audio"}}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func TestPieces(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
-		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
+		Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

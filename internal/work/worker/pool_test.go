@@ -100,7 +100,7 @@ func TestStayByClass(t *testing.T) {
 	stay(t, 1, func(t *testing.T, f *fixture, d *demand) {
 		f.request(t, "v", "a")
 		f.Service.Engines = []string{"warp", "wav2lip"}
-		p := requests.Params{Video: requests.Source{URL: "http://web/v"}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID()}
+		p := requests.Params{Video: requests.Source{URL: "http://web/v"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/a"}}}, ID: f.Service.NewRequestID()}
 		p.Engine = "wav2lip"
 		if _, err := f.Service.Generate(t.Context(), f.caller, p); err != nil {
 			t.Fatal(err)

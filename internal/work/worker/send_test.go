@@ -27,7 +27,7 @@ import (
 func (f *fixture) sendTo(t *testing.T, url string) string {
 	t.Helper()
 	id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
-		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
+		Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}},
 		Order: order.Order{Output: order.Output{Format: order.WebM, UploadURL: order.UploadURL(url)}},
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func TestSign(t *testing.T) {
 			if c.sign != nil {
 				f.Signer = c.sign
 			}
-			p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
+			p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}}
 			p.Output.Format = c.format
 			id, err := f.Service.Generate(t.Context(), f.caller, p)
 			if err != nil {
@@ -94,7 +94,7 @@ func TestOlderThanProvenance(t *testing.T) {
 		return nil
 	})
 	f.Signer = &unableSigner{unable: true}
-	p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
+	p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}}
 	p.Output.Format = order.WebM
 	id, err := f.Service.Generate(t.Context(), f.caller, p)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestSlowServers(t *testing.T) {
 				f.Fetcher, f.Sender = web, web
 				f.Service.Workers, f.Service.Working = 1, f.Working
 				other := lipsync.Caller{Account: "other"}
-				params.Audio = requests.Source{URL: "http://web/audio"}
+				params.Audios = []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}
 				for range n {
 					if _, err := f.Service.Generate(t.Context(), f.caller, params); err != nil {
 						t.Fatal(err)

@@ -94,7 +94,7 @@ func TestSmallBytes(t *testing.T) {
 		f := setup(t, concatenate)
 		f.Service.Duty, f.Service.Objects = lipsync.DoesSmall, weighed{f.Service.Objects, size}
 		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
-			Video: requests.Source{URL: "http://web/vvv"}, Audio: requests.Source{Object: "inputs/a"}, ID: f.Service.NewRequestID(),
+			Video: requests.Source{URL: "http://web/vvv"}, Audios: []requests.Track{{Source: requests.Source{Object: "inputs/a"}}}, ID: f.Service.NewRequestID(),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestStaySmall(t *testing.T) {
 		d := &demand{}
 		f.Service.Duty, f.Service.Pooled, f.Service.Demand = lipsync.DoesSmall, true, d
 		large, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
-			Video: requests.Source{Object: "inputs/x", Size: 1 << 30}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID(),
+			Video: requests.Source{Object: "inputs/x", Size: 1 << 30}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/a"}}}, ID: f.Service.NewRequestID(),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -58,12 +58,13 @@ func TestWishes(t *testing.T) {
 		wishes := j.Wishes(t)
 		p := requests.Params{Order: order.Order{Options: wishes, Output: wishes.Output}, Segments: wishes.Segments}
 		if len(j.Audios) > 1 {
-			p.More = []requests.Track{{Ref: "ana", Source: requests.Source{URL: "http://web/more"}}}
+			p.Audios = []requests.Track{{Ref: "ana", Source: requests.Source{URL: "http://web/more"}}}
 		}
 		all = append(all, p)
 	}
 	for _, n := range all {
-		n.Video, n.Audio = requests.Source{URL: "http://web/video"}, requests.Source{URL: "http://web/audio"}
+		n.Video = requests.Source{URL: "http://web/video"}
+		n.Audios = append([]requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}, n.Audios...)
 		if _, err := f.Service.Generate(t.Context(), f.caller, n); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestEstimate(t *testing.T) {
 		f := setup(t, nil)
 		f.Fetcher = fetchFunc(delayed)
 		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
-			Video: requests.Source{URL: "http://web/" + c.video}, Audio: requests.Source{URL: "http://web/" + c.audio},
+			Video: requests.Source{URL: "http://web/" + c.video}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/" + c.audio}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func TestBoxes(t *testing.T) {
 			}
 			return concatenate(ctx, j)
 		})
-		n := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
+		n := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}}
 		n.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/" + c.boxes}
 		id, err := f.Service.Generate(t.Context(), f.caller, n)
 		if err != nil {
@@ -162,8 +163,8 @@ func TestBoxes(t *testing.T) {
 
 func TestDoStoredMedia(t *testing.T) {
 	f := setup(t, concatenate)
-	n := requests.Params{ID: f.Service.NewRequestID()}
-	for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
+	n := requests.Params{ID: f.Service.NewRequestID(), Audios: make([]requests.Track, 1)}
+	for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audios[0].Source} {
 		var err error
 		if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored "+string(kind)+".")); err != nil {
 			t.Fatal(err)
@@ -192,17 +193,17 @@ func TestDoSegments(t *testing.T) {
 		segments, j.Audio = j.Segments, j.Audios["ana"]
 		return concatenate(ctx, j)
 	})
-	n := requests.Params{ID: f.Service.NewRequestID(), Video: requests.Source{URL: "http://web/video"}, AudioRef: "ana"}
+	n := requests.Params{ID: f.Service.NewRequestID(), Video: requests.Source{URL: "http://web/video"}}
 	n.Segments = order.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
-	var err error
-	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader("of ana")); err != nil {
+	ana, err := f.Service.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader("of ana"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	track, err := f.Service.StoreTrack(t.Context(), n.ID, 1, strings.NewReader("other"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.More = []requests.Track{{Source: track}}
+	n.Audios = []requests.Track{{Ref: "ana", Source: ana}, {Source: track}}
 	id, err := f.Service.Generate(t.Context(), f.caller, n)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func TestDoSegments(t *testing.T) {
 	if !slices.Equal(got, []string{"other", "<nil>", "of ana", "<nil>"}) || len(segments) != 2 || segments[1].Ref != "ana" {
 		t.Errorf("got the audios %q and the segments %+v", got, segments)
 	}
-	for _, key := range []string{n.Audio.Object, track.Object} {
+	for _, key := range []string{ana.Object, track.Object} {
 		if _, _, err := f.Service.Objects.Open(t.Context(), key); failure.CodeOf(err) != failure.NotFound {
 			t.Errorf("the input %s is still there (%v)", key, err)
 		}
@@ -658,7 +659,7 @@ func TestRendered(t *testing.T) {
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
 		id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
-			Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}, Order: order.Order{Options: options},
+			Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}, Order: order.Order{Options: options},
 		})
 		if err != nil {
 			t.Fatal(err)
