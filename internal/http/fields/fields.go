@@ -1,4 +1,4 @@
-// Package fields finds, names and refuses fields that the API doesn't know.
+// Package fields finds and names fields that the API doesn't know.
 package fields
 
 import (
@@ -11,13 +11,21 @@ import (
 	"strings"
 )
 
-// Most is the largest number of unknown fields that are named.
-const Most = 10
+// most is the largest number of unknown fields that are named.
+const most = 10
 
-// Short returns the begin of a field's name.
-func Short(name string) string { return fmt.Sprintf("%.60s", name) }
+// short returns the begin of a field's name.
+func short(name string) string { return fmt.Sprintf("%.60s", name) }
 
-// Unknown returns the names of the fields of a JSON value that a Go value of the type doesn't take, at most Most, in their
+// Add adds an unknown field to their names, unless it has its name there already or they are as many as are named.
+func Add(names []string, name string) []string {
+	if name = short(name); len(names) == most || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
+
+// Unknown returns the names of the fields of a JSON value that a Go value of the type doesn't take, at most ten, in their
 // order. A field of an object in a list has the name of the list before it. Types that read themselves refuse what they don't know.
 func Unknown(text []byte, of reflect.Type) (names []string) {
 	switch of.Kind() {
@@ -38,17 +46,17 @@ func Unknown(text []byte, of reflect.Type) (names []string) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			i := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(nameOf(f), name) })
 			if i < 0 {
-				names = append(names, Short(name))
+				names = append(names, short(name))
 				continue
 			}
 			for _, inner := range Unknown(fields[name], known[i].Type) {
-				names = append(names, Short(nameOf(known[i])+"."+inner))
+				names = append(names, short(nameOf(known[i])+"."+inner))
 			}
 		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return names[:min(len(names), Most)]
+	return names[:min(len(names), most)]
 }
 
 // fieldsOf returns the fields of a struct that JSON has, those of embedded structs too.

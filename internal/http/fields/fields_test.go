@@ -48,8 +48,19 @@ func FuzzUnknownFields(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		names := Unknown(text, reflect.TypeFor[body]())
-		if len(names) > Most || !json.Valid(text) && names != nil {
+		if len(names) > most || !json.Valid(text) && names != nil {
 			t.Errorf("got %q", names)
 		}
 	})
+}
+
+// TestAdd names each field once, as far as its 60th character, and the first ten of them.
+func TestAdd(t *testing.T) {
+	var names []string
+	for _, name := range []string{"b", "b", strings.Repeat("ü", 61), strings.Repeat("ü", 60), "c", "d", "e", "f", "g", "h", "i", "j", "a"} {
+		names = Add(names, name)
+	}
+	if want := slices.Concat([]string{"b", strings.Repeat("ü", 60)}, strings.Split("cdefghij", "")); !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
 }

@@ -12,7 +12,6 @@ import (
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/http/fields"
 )
 
 // MaxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
@@ -67,7 +66,7 @@ func (all *variants) add(text []byte) error {
 // refuseIgnored sets the errors of lines with unknown fields, as the function does for a body.
 func (all variants) refuseIgnored(h http.Header) {
 	for i := range all {
-		all[i].Err = cmp.Or(all[i].Err, fields.Refuse(h, all[i].Ignored))
+		all[i].Err = cmp.Or(all[i].Err, refuse(h, all[i].Ignored))
 	}
 }
 
@@ -107,7 +106,7 @@ func decodeBatch(r *http.Request) (in sent[batchBody], err error) {
 	switch {
 	case hasType(r, "application/json"):
 		if in, err = parseJSON[batchBody](text); err == nil {
-			err = fields.Refuse(r.Header, in.ignored)
+			err = refuse(r.Header, in.ignored)
 		}
 		body := &in.value
 		body.Video = cmp.Or(body.Video, b.Video)

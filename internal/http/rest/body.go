@@ -85,7 +85,7 @@ func decode[In any](r *http.Request) (in sent[In], err error) {
 	if in, err = parseJSON[In](body); err != nil {
 		return in, err
 	}
-	return in, fields.Refuse(r.Header, in.ignored)
+	return in, refuse(r.Header, in.ignored)
 }
 
 // readBody reads a body of at most limit bytes.

@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -144,7 +143,7 @@ func (f *form) skip(part *multipart.Part) error {
 	case err != nil:
 		return unreadable(err)
 	case f.text < 0:
-		return invalid(fmt.Sprintf("form has no file %q; its files are video, audio and audio[REF]", fields.Short(part.FormName())))
+		return invalid(fmt.Sprintf("form has no file %.60q; its files are video, audio and audio[REF]", part.FormName()))
 	}
 	return nil
 }
@@ -162,10 +161,8 @@ func (f *form) missing(sentence string) error {
 func (f *form) take(part *multipart.Part) error {
 	read := f.reader(part)
 	if read == nil {
-		if name := fields.Short(part.FormName()); len(f.request.Ignored) < fields.Most && !slices.Contains(f.request.Ignored, name) {
-			f.request.Ignored = append(f.request.Ignored, name)
-		}
-		if err := fields.Refuse(f.header, f.request.Ignored); err != nil {
+		f.request.Ignored = fields.Add(f.request.Ignored, part.FormName())
+		if err := refuse(f.header, f.request.Ignored); err != nil {
 			return err
 		}
 		if part.FileName() != "" {

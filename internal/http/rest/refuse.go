@@ -1,15 +1,13 @@
-package fields
+package rest
 
 import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"lipsync/internal/domain/failure"
 )
 
-// Refuse returns an error that names unknown fields of a call with the header, if its client prefers that to their being ignored.
-func Refuse(h http.Header, unknown []string) error {
+// refuse returns an error that names unknown fields of a call with the header, if its client prefers that to their being ignored.
+func refuse(h http.Header, unknown []string) error {
 	if len(unknown) == 0 || !strict(h) {
 		return nil
 	}
@@ -17,7 +15,7 @@ func Refuse(h http.Header, unknown []string) error {
 	for i, name := range unknown {
 		quoted[i] = strconv.Quote(name)
 	}
-	return failure.New(failure.Invalid, "request body has unknown fields: "+strings.Join(quoted, ", "))
+	return invalid("request body has unknown fields: " + strings.Join(quoted, ", "))
 }
 
 // strict reports whether the client prefers strict handling, by RFC 7240. Of several preferences the first counts.
