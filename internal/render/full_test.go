@@ -86,6 +86,19 @@ func TestSpaceOfJob(t *testing.T) {
 	}
 }
 
+// TestSpaceOfSpeech writes ten minutes of speech, which need more than a job has before its size is known.
+func TestSpaceOfSpeech(t *testing.T) {
+	w := work{Renderer: inMemory(t, nil), dir: t.TempDir()}
+	for _, c := range []struct {
+		in   Space
+		want error
+	}{{&space{}, errFull}, {&space{has: 1}, nil}, {Job{}.normal().Space, nil}} {
+		if _, err := w.inspectSpeech(t.Context(), Job{Audio: tone(t, "600")}, w.dir+"/speech.wav", c.in); !errors.Is(err, c.want) {
+			t.Errorf("got %v, want %v", err, c.want)
+		}
+	}
+}
+
 // TestSpaceOfSound takes space for the sound of an hour, in kB a second: 32 for what engines hear, and what each form of the speech, the video's own
 // sound and segments needs.
 func TestSpaceOfSound(t *testing.T) {

@@ -40,7 +40,7 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 	heard := make(chan error, 1)
 	go func() {
 		heard <- failure.Guard(func() (err error) {
-			speech, err = w.inspectSpeech(ctx, job, filepath.Join(w.dir, "speech.wav"))
+			speech, err = w.inspectSpeech(ctx, job, filepath.Join(w.dir, "speech.wav"), job.Space)
 			return err
 		})
 	}()
@@ -61,7 +61,7 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 		if err := in.checkSize(source, line.Frames); err != nil {
 			return in, err
 		}
-		if err := in.takeRoom(source, line.Frames); err != nil {
+		if err := job.Space.Take(in.space(source, line.Frames)); err != nil {
 			return in, err
 		}
 		in.crowded = in.crowds(source)

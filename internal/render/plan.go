@@ -47,7 +47,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if err := in.checkSize(seen.shown, frames); err != nil {
 		return p, err
 	}
-	if err := in.takeRoom(seen.shown, frames); err != nil { // more than before if the file states too short a length, or none
+	if err := in.job.Space.Take(in.space(seen.shown, frames)); err != nil { // more than before if the file states too short a length, or none
 		return p, err
 	}
 	if in.inPieces(frames) && w.basis() != "" {
@@ -162,7 +162,7 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e order.Estimate, err e
 // estimate makes the estimate. An error may be a problem.
 func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error) {
 	in, wrong := w.inspectVideo(ctx, j)
-	speech, unheard := w.inspectSpeech(ctx, j, os.DevNull)
+	speech, unheard := w.inspectSpeech(ctx, j, os.DevNull, ample{})
 	e.Problems, err = order.Problems(w.checkCodec(ctx, j), wrong, unheard)
 	if err != nil || e.Problems != nil {
 		return e, err
@@ -176,10 +176,8 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 	if err != nil {
 		return e, err
 	}
-	if s := in.job.Space; s != nil {
-		if err := s.Fits(in.space(source, line.Frames)); err != nil {
-			return e, err
-		}
+	if err := in.job.Space.Fits(in.space(source, line.Frames)); err != nil {
+		return e, err
 	}
 	return order.Estimate{
 		VideoSeconds: order.Rounded(in.video.Duration.Seconds()), AudioSeconds: order.Rounded(in.audioLength().Seconds()),

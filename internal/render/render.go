@@ -71,7 +71,7 @@ type Job struct {
 	Poster   bool              // the result has a poster
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces recording.Pieces
-	Space  Space // on the disk; nil: always enough
+	Space  Space // on the disk; by default always enough
 	Stored bool  // the output is stored on the same disk later
 	// Sums are the SHA-256 of the video, the audios and the boxes. Pieces of jobs with others aren't used.
 	Sums [][sha256.Size]byte
@@ -88,6 +88,13 @@ type Space interface {
 	// Fits returns an error if the disk has no room for size bytes even when it is empty.
 	Fits(size int64) error
 }
+
+// ample is a Space that always has enough.
+type ample struct{}
+
+func (ample) Take(int64) error { return nil }
+func (ample) Spare(int64) bool { return true }
+func (ample) Fits(int64) error { return nil }
 
 // Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.
 type Observer interface {
@@ -234,6 +241,9 @@ func (j Job) normal() Job {
 	if len(j.Segments) > 0 {
 		j.Options.SyncMode = order.Pad // so that the first pass decodes the whole video
 		j.Segments = j.Segments.Within(j.Options.Preview)
+	}
+	if j.Space == nil {
+		j.Space = ample{}
 	}
 	return j
 }

@@ -23,13 +23,9 @@ type soundtrack struct {
 	length time.Duration // of the whole sound
 }
 
-// inspectSpeech reads the speech track of a job, and writes the sound for the output to a path.
-func (w work) inspectSpeech(ctx context.Context, j Job, whole string) (s soundtrack, err error) {
-	t := intake.Track{Audio: j.Audio, Segments: j.Segments, Audios: j.Audios, Options: j.Options, Whole: whole}
-	if j.Space != nil && whole != os.DevNull {
-		t.Take = j.Space.Take
-	}
-	s.Speech, err = w.files().Speech(ctx, t)
+// inspectSpeech reads the speech track of a job, and writes the sound for the output to a path in a space.
+func (w work) inspectSpeech(ctx context.Context, j Job, whole string, in Space) (s soundtrack, err error) {
+	s.Speech, err = w.files().Speech(ctx, intake.Track{Audio: j.Audio, Segments: j.Segments, Audios: j.Audios, Options: j.Options, Whole: whole, Take: in.Take})
 	return s, err
 }
 

@@ -212,18 +212,10 @@ func (in input) soundSpace(source, frames int) int64 {
 	return max(speech, mix) + scratch + intake.SegmentBytes(in.job.Segments)
 }
 
-// takeRoom takes the space on the disk that a job needs.
-func (in input) takeRoom(source, frames int) error {
-	if in.job.Space == nil {
-		return nil
-	}
-	return in.job.Space.Take(in.space(source, frames))
-}
-
 // crowds reports whether the disk has no space to keep so many frames of the video too.
 func (in input) crowds(source int) bool {
 	all := int64(source) * int64(in.video.Video.FrameSize())
-	return in.job.Space != nil && (all > footage.StretchSize || !in.job.Space.Spare(all))
+	return all > footage.StretchSize || !in.job.Space.Spare(all)
 }
 
 // mostInPieces bounds the outputs of ProRes that are made in pieces, in bytes: for a moment the scratch folder has both the

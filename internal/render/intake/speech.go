@@ -31,7 +31,7 @@ type Track struct {
 	Audios   map[string]string // paths, by their Ref
 	Options  order.Options     // of the job
 	Whole    string            // where the sound is written as it will be encoded
-	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why. nil: there is always enough.
+	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why.
 	Take func(size int64) error
 }
 
@@ -83,10 +83,7 @@ func (f Files) decode(ctx context.Context, s Speech, t Track) (int64, error) {
 	if part := t.Options.Preview.Length; part > 0 {
 		most = min(most, part)
 	}
-	var sound io.Writer = whole
-	if t.Take != nil {
-		sound = &room{to: whole, take: t.Take, written: SegmentBytes(t.Segments), taken: roomStep}
-	}
+	sound := &room{to: whole, take: t.Take, written: SegmentBytes(t.Segments), taken: roomStep}
 	samples, err := f.Media.Samples(ctx, audio, pcm, sound, most)
 	switch {
 	case err != nil && (samples == 0 || errors.Is(err, medium.ErrUnsupported)) && ctx.Err() == nil:
