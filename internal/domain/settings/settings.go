@@ -41,7 +41,7 @@ type Row struct {
 	Example string
 	// Choices are all valid values, if they are few.
 	Choices []string
-	// Help describes the setting in one sentence without a full stop.
+	// Help describes the setting in one sentence without a full stop, for pages and the help of programs; "" if none has it.
 	Help string
 	// More has further sentences, for the docs only.
 	More string

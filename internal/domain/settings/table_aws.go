@@ -152,47 +152,39 @@ const (
 // These are keys of CDK's context that no operator sets. They hold for one deployment, and aren't kept with the stack: FirstDeploy is for deploy, the others
 // are for tests.
 var (
-	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
-		Name: "first-deploy", Where: Passing, Default: "false",
-		Help: "Deploy without protection of data, so that AWS can remove a stack that it failed to make",
-	}})
-	Repository = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "repository", Where: Passing, Default: "..",
-		Help: "Path of this repository's root",
-	}})
-	FunctionsFolder = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
-		Name: "functions", Where: Passing, Default: "../dist/functions",
-		Help: "Path of the built functions",
-	}})
-	Architecture = add(Setting[string]{Kind: oneOf("arm64", "x86_64"), Row: Row{
-		Name: "architecture", Where: Passing, Default: "arm64",
-		Help: "Processor of the functions, arm64 or x86_64",
-	}})
+	// FirstDeploy deploys without protection of data, so that AWS can remove a stack that it failed to make.
+	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{Name: "first-deploy", Where: Passing, Default: "false"}})
+	// Repository is the path of this repository's root.
+	Repository = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{Name: "repository", Where: Passing, Default: ".."}})
+	// FunctionsFolder is the path of the built functions.
+	FunctionsFolder = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{Name: "functions", Where: Passing, Default: "../dist/functions"}})
+	// Architecture is the processor of the functions.
+	Architecture = add(Setting[string]{Kind: oneOf("arm64", "x86_64"), Row: Row{Name: "architecture", Where: Passing, Default: "arm64"}})
 )
 
 // The stack passes these settings to its functions and runners.
 var (
-	Table            = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
+	Table            = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions}}) // table of the records
 	Bucket           = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
 	Scratch          = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
-	QueueURL         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
-	DeliveriesURL    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
-	MediaRole        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
+	QueueURL         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions}})      // queue of hints that a request waits
+	DeliveriesURL    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions}}) // queue of deliveries to webhooks that are due
+	MediaRole        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions}})     // role of which runners get sessions for the media of one request
 	BrokerFunction   = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
-	SignerRole       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
-	SignerPool       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
+	SignerRole       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true}}) // role that signs URLs
+	SignerPool       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true}}) // identity pool through which a function assumes that role
 	Duty             = add(Setting[lipsync.Duty]{Kind: duty(), Row: Row{Name: "duty", Where: Runner, Optional: true, Help: "Which requests the runner does: small ones, as the function does; plain, without networks of engines; or neural, with them; else all"}})
-	JobQueue         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
-	JobDefinition    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
-	NeuralQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-queue", Where: Functions, Optional: true, Help: "Job queue of Batch with GPUs"}})
-	NeuralDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-definition", Where: Functions, Optional: true, Help: "Job definition of the runner with a GPU"}})
-	SmallFunction    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
-	MaxWorkers       = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners without a GPU at a time"}})
-	MaxNeuralWorkers = add(Setting[int]{Kind: integer(0, ""), Row: Row{Name: "max-neural-workers", Where: Functions, Help: "Largest number of runners with a GPU at a time"}})
-	Issuer           = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
-	ClientID         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
-	SignOutURL       = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page of that provider that signs people out"}})
-	SecretARN        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that encrypts the dashboard's cookies"}})
+	JobQueue         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions}})                         // job queue of Batch
+	JobDefinition    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions}})                    // job definition of the runner
+	NeuralQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-queue", Where: Functions, Optional: true}})      // job queue of Batch with GPUs
+	NeuralDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-definition", Where: Functions, Optional: true}}) // job definition of the runner with a GPU
+	SmallFunction    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true}})    // function that does small requests
+	MaxWorkers       = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions}})                     // largest number of runners without a GPU at a time
+	MaxNeuralWorkers = add(Setting[int]{Kind: integer(0, ""), Row: Row{Name: "max-neural-workers", Where: Functions}})              // largest number of runners with a GPU at a time
+	Issuer           = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions}})                          // issuer, in OpenID Connect, of the provider that signs people in
+	ClientID         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions}})                         // client id of the dashboard at that provider
+	SignOutURL       = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions}})                    // page of that provider that signs people out
+	SecretARN        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions}})                        // secret that encrypts the dashboard's cookies
 )
 
 // Default types of instances: the smallest that a job fits on, of several generations, so that Spot

@@ -37,7 +37,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("%q is no name", line.Name)
 		case line.Where == 0:
 			t.Errorf("%s can be set nowhere", line.Name)
-		case line.Help == "" || strings.HasSuffix(line.Help, ".") || line.More != "" && !strings.HasSuffix(line.More, "."):
+		case (line.Help == "") != (line.Where&^(Functions|Passing) == 0):
+			t.Errorf("%s: got the help %q; what people set has one, and nothing else", line.Name, line.Help)
+		case strings.HasSuffix(line.Help, ".") || line.More != "" && !strings.HasSuffix(line.More, "."):
 			t.Errorf("%s: help has no full stop, and more has one", line.Name)
 		case line.Where&(Machine|Caller) != 0 && line.Example == "" && line.Default != "false":
 			t.Errorf("%s has no example for its flag", line.Name)
