@@ -153,8 +153,8 @@ func calls(function string) string {
 func program(file *template.Template, function string, imports []string) ([]byte, error) {
 	imports = append(imports, "lipsync/internal/aws/cloud")
 	var parts []string
-	for _, p := range stack.Parts(function) {
-		folder, name := filepath.Split(stack.NameOf(p))
+	for _, p := range stack.PartsOf(function) {
+		folder, name := filepath.Split(p)
 		pkg, _, _ := strings.Cut(name, ".")
 		imports, parts = append(imports, folder+pkg), append(parts, name)
 	}

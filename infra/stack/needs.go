@@ -127,8 +127,16 @@ func needsOf(e rest.Endpoint) []need {
 	return all
 }
 
-// Parts returns the parts of the program of a function. (The function health is written by hand, and only reads the settings of its parts.)
-func Parts(function string) parts {
+// PartsOf returns the names of the functions that are the parts of the program of a function, with the paths of their packages.
+func PartsOf(function string) (names []string) {
+	for _, p := range partsFor(function) {
+		names = append(names, nameOf(p))
+	}
+	return names
+}
+
+// partsFor returns the parts of the program of a function. (The function health is written by hand, and only reads the settings of its parts.)
+func partsFor(function string) parts {
 	if listed := partsOf[function]; listed != nil {
 		return listed
 	}
@@ -140,16 +148,16 @@ func Parts(function string) parts {
 			}
 		}
 	}
-	same := func(a, b cloud.Part) bool { return NameOf(a) == NameOf(b) }
+	same := func(a, b cloud.Part) bool { return nameOf(a) == nameOf(b) }
 	if slices.ContainsFunc(all, func(p cloud.Part) bool { return same(p, media.Signed) }) {
 		all = slices.DeleteFunc(all, func(p cloud.Part) bool { return same(p, media.Kept) }) // which the other one includes
 	}
-	slices.SortFunc(all, func(a, b cloud.Part) int { return strings.Compare(NameOf(a), NameOf(b)) })
+	slices.SortFunc(all, func(a, b cloud.Part) int { return strings.Compare(nameOf(a), nameOf(b)) })
 	return slices.CompactFunc(all, same)
 }
 
-// NameOf returns the name of a part's function, with the path of its package.
-func NameOf(p cloud.Part) string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
+// nameOf returns the name of a part's function, with the path of its package.
+func nameOf(p cloud.Part) string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
 
 // OtherFunctions returns the functions that have parts, and no endpoint of the API.
 func OtherFunctions() []string { return append(slices.Sorted(maps.Keys(partsOf)), "mcp") }
@@ -220,7 +228,7 @@ func memoryFor(e rest.Endpoint) int {
 // variables returns the settings that the parts of a function's program read, without those that the stack leaves alone or sets elsewhere.
 func variables(function string) []settings.Entry {
 	d := &cloud.Deployment{Settings: settings.Environment(func(string) string { return "" })}
-	for _, add := range Parts(function) {
+	for _, add := range partsFor(function) {
 		add(d)
 	}
 	if function == "dashboard" { // whose pages have settings too
