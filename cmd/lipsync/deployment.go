@@ -82,7 +82,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Fold
 	ports.Working = func(held []time.Time) ([]time.Time, int) { return d.worker.Working(held) }
 	var m *monitor.Monitor
 	if metrics {
-		m = d.newMonitor(s)
+		m = d.newMonitor(s, w.Scratch)
 		ports.Watcher, folder.Store.Observer = m, m.Operation
 		w.Rendered, w.Fetched = m.Rendered, m.Fetched
 	}

@@ -17,15 +17,15 @@ import (
 	"lipsync/internal/work/monitor"
 )
 
-// newMonitor returns a monitor of the deployment.
-func (d *deployment) newMonitor(s *engines.Set) *monitor.Monitor {
+// newMonitor returns a monitor of the deployment, and of the disk of a folder.
+func (d *deployment) newMonitor(s *engines.Set, scratch string) *monitor.Monitor {
 	return monitor.New(monitor.Options{
 		Backlog: d.data.Store.Backlog,
 		Folder:  d.data.Dir,
 		Checks: []monitor.Check{
 			{Name: "store", Run: func(ctx context.Context) error { return checkStore(ctx, d.data.Store) }},
-			{Name: "disk", Run: func(context.Context) error { return checkDisk(d.worker.Scratch) }},
-			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, d.worker.Scratch) }},
+			{Name: "disk", Run: func(context.Context) error { return checkDisk(scratch) }},
+			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, scratch) }},
 		},
 		Now: time.Now,
 		Log: d.log,

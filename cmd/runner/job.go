@@ -82,7 +82,11 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	if j.timeout > lastWords { // otherwise there is no time for any request
 		end = started.Add(j.timeout - lastWords)
 	}
-	return j.with(ctx, deployment, end, func(w *worker.Worker) error {
+	return j.with(ctx, deployment, end, func(c worker.Config) error {
+		w, err := worker.New(c)
+		if err != nil {
+			return err
+		}
 		ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
 		defer stop()
 		begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
@@ -91,8 +95,8 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	})
 }
 
-// with calls f with a worker that has a folder of its own, and the End.
-func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.Time, f func(*worker.Worker) error) (err error) {
+// with calls f with what a worker needs, which has a folder of its own, and the End.
+func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.Time, f func(worker.Config) error) (err error) {
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
 		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
@@ -113,7 +117,7 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.T
 		return err
 	}
 	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
-	w, err := worker.New(worker.Config{
+	return f(worker.Config{
 		Work:     service.NewWork(deployment.Service.Base, j.records),
 		Renderer: renderer,
 		Fetcher:  client,
@@ -128,10 +132,6 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.T
 
 		PieceTime: j.pieceTime,
 	})
-	if err != nil {
-		return err
-	}
-	return f(w)
 }
 
 // lazy is a renderer that is opened once there is a request, so that a runner without work loads nothing.

@@ -58,13 +58,13 @@ func TestOpensAtClaim(t *testing.T) {
 	defer log.Close()
 	j := &job{scratch: t.TempDir(), duty: lipsync.DoesSmall}
 	d := &cloud.Deployment{Service: &service.Service{Base: &base.Base{}}, Log: slog.New(slog.NewTextHandler(lines, nil))}
-	err := j.with(t.Context(), d, time.Time{}, func(w *worker.Worker) error {
+	err := j.with(t.Context(), d, time.Time{}, func(c worker.Config) error {
 		select {
 		case <-opened:
 			t.Error("it opened without a claim")
 		case <-time.After(10 * time.Millisecond):
 		}
-		w.Claimed()
+		c.Claimed()
 		select {
 		case <-opened:
 		case <-time.After(time.Minute):

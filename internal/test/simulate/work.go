@@ -54,8 +54,9 @@ func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) (di
 		panic(err) // can't happen: the World's own service has the same ports
 	}
 	r := &renderer{World: w, p: p, duty: d}
+	log := slog.New(slog.DiscardHandler)
 	one, err := worker.New(worker.Config{
-		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Sender: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler), Claimed: r.load,
+		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Sender: fetcher{}, Scratch: w.Scratch, Log: log, Claimed: r.load,
 	})
 	if err != nil {
 		panic(err) // can't happen: nothing is missing
@@ -64,7 +65,7 @@ func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) (di
 		_ = one.Stay(ctx, begin)
 		return true
 	}
-	_ = worker.StayApart(ctx, begin, service.Work, one.Log, func(ctx context.Context) (bool, error) {
+	_ = worker.StayApart(ctx, begin, service.Work, log, func(ctx context.Context) (bool, error) {
 		if err := sleep(ctx, w.Small.Process); err != nil {
 			return false, err
 		}

@@ -45,16 +45,16 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 		return nil
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
-	case why == lipsync.ErrLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Work.Held(report, r)) == failure.Conflict:
+	case why == lipsync.ErrLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.c.Work.Held(report, r)) == failure.Conflict:
 		// The last condition finds a request that was canceled: its inputs were deleted, so the
 		// attempt failed before it noticed the cancel.
 		return lipsync.ErrLost
 	case large:
 		log.Info("released as a large one", "error", err)
-		return cmp.Or(w.Work.Enlarge(report, r), ErrEnlarged)
+		return cmp.Or(w.c.Work.Enlarge(report, r), ErrEnlarged)
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
-		return w.Work.Release(report, r)
+		return w.c.Work.Release(report, r)
 	default:
 		return w.fault(ctx, r, err, time.Since(started), log)
 	}
@@ -63,7 +63,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 // tooLarge reports whether an attempt failed because the request is too large for a worker that does only small ones. cause is why its context
 // ended, if it did.
 func (w *Worker) tooLarge(cause, err error) bool {
-	return w.Work.Duty == lipsync.DoesSmall && (cause == errSlow || cause == errTooBig || errors.Is(err, errTooBig) || failure.DiskFails(err))
+	return w.c.Work.Duty == lipsync.DoesSmall && (cause == errSlow || cause == errTooBig || errors.Is(err, errTooBig) || failure.DiskFails(err))
 }
 
 // fault reports that an attempt ended with err, after the time took. It returns an error if the
@@ -100,8 +100,8 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter, b *bound, log *slog.Logger) (r lipsync.Request, err error) {
 	r = claimed
 	began := time.Now()
-	w.Claimed()
-	folder, err := os.MkdirTemp(w.Scratch, "request-")
+	w.c.Claimed()
+	folder, err := os.MkdirTemp(w.c.Scratch, "request-")
 	if err != nil {
 		return r, err
 	}
@@ -116,7 +116,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	if err := b.enter(ctx); err != nil {
 		return r, err
 	}
-	job.Space, job.Stored = &b.promise, w.Stores
+	job.Space, job.Stored = &b.promise, w.c.Stores
 	if r.IsEstimate() {
 		return r, w.estimate(ctx, r, job, errs, m, b)
 	}
@@ -124,19 +124,19 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	if r.IsAnalysis() {
 		return w.analyse(ctx, r, job.Video, o)
 	}
-	if w.Work.KeepsFindings() {
-		job.Findings = &findings{w.Work, r, job.Sums[0], log}
+	if w.c.Work.KeepsFindings() {
+		job.Findings = &findings{w.c.Work, r, job.Sums[0], log}
 	}
-	job.Pieces, job.PieceTime = &pieces{w.Work, r, log}, w.PieceTime
+	job.Pieces, job.PieceTime = &pieces{w.c.Work, r, log}, w.c.PieceTime
 	started := time.Now()
-	made, err := w.Renderer.Render(ctx, job, o)
+	made, err := w.c.Renderer.Render(ctx, job, o)
 	r.VideoLength, r.AudioLength = made.VideoLength.Truncate(time.Microsecond), made.AudioLength.Truncate(time.Microsecond)
 	if err != nil {
 		return r, Described(err, job)
 	}
 	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
 	log.Info("rendered", "findings_used", made.Reused.Findings, "frames_reused", made.Reused.Frames, "of", made.Frames.Total)
-	w.Rendered(made.Length, time.Since(started))
+	w.c.Rendered(made.Length, time.Since(started))
 	if r, err = w.store(ctx, r, job.Output, made, m, b, log); err != nil {
 		return r, err
 	}
@@ -174,35 +174,35 @@ func (w *Worker) store(ctx context.Context, r lipsync.Request, path string, made
 
 // analyse completes the analysis of a video. It returns the request with the video's length, as far as it is known.
 func (w *Worker) analyse(ctx context.Context, r lipsync.Request, video string, o *observer) (lipsync.Request, error) {
-	a, stated, err := w.Renderer.FindPeople(ctx, video, o)
+	a, stated, err := w.c.Renderer.FindPeople(ctx, video, o)
 	r.VideoLength = stated.Truncate(time.Microsecond)
 	if err != nil {
 		return r, err
 	}
 	o.bound.set(transferTime, errSlow)
 	o.meter.enter(order.Storing)
-	return r, w.Work.CompleteAnalysis(ctx, r, a)
+	return r, w.c.Work.CompleteAnalysis(ctx, r, a)
 }
 
 // estimate completes an estimate. errs are the errors of fetching its media.
 func (w *Worker) estimate(ctx context.Context, r lipsync.Request, job render.Job, errs []error, m *meter, b *bound) (err error) {
 	var e order.Estimate
 	if e.Problems, err = order.Problems(errs...); err == nil && e.Problems == nil {
-		e, err = w.Renderer.Estimate(ctx, job)
+		e, err = w.c.Renderer.Estimate(ctx, job)
 	}
 	if err != nil {
 		return err
 	}
 	b.set(transferTime, errSlow)
 	m.enter(order.Storing)
-	return w.Work.CompleteEstimate(ctx, r, e)
+	return w.c.Work.CompleteEstimate(ctx, r, e)
 }
 
 // noteSpeed records how long a completed request took. If that fails, only a statistic is lost.
 func (w *Worker) noteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	if err := w.Work.NoteSpeed(ctx, r, size, took); err != nil {
+	if err := w.c.Work.NoteSpeed(ctx, r, size, took); err != nil {
 		log.Warn("note the speed of a request", "error", err)
 	}
 }
@@ -213,7 +213,7 @@ const posterTime = time.Minute
 func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byte, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, posterTime)
 	defer cancel()
-	if err := w.Work.StorePoster(ctx, r, jpeg); err != nil {
+	if err := w.c.Work.StorePoster(ctx, r, jpeg); err != nil {
 		log.Warn("no poster was stored", "error", err)
 	}
 }
@@ -230,12 +230,12 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string, b
 	if err != nil {
 		return err
 	}
-	if err := w.Work.StoreOutput(ctx, r, output, info.Size()); err != nil {
+	if err := w.c.Work.StoreOutput(ctx, r, output, info.Size()); err != nil {
 		return err
 	}
 	if err := w.send(ctx, r.Options.Output.UploadURL, output, info.Size(), b); err != nil {
-		w.Work.DropOutput(ctx, r)
+		w.c.Work.DropOutput(ctx, r)
 		return err
 	}
-	return w.Work.CompleteStored(ctx, r, info.Size())
+	return w.c.Work.CompleteStored(ctx, r, info.Size())
 }

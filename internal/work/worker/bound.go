@@ -50,8 +50,8 @@ type bound struct {
 func (w *Worker) bound(ctx context.Context, p *slot) (context.Context, *bound) {
 	ctx, end := context.WithCancelCause(ctx)
 	b := &bound{slot: p, promise: promise{w: w}, end: end, next: time.NewTimer(0)}
-	if !w.End.IsZero() {
-		b.last = time.AfterFunc(time.Until(w.End), func() { end(errSlow) })
+	if !w.c.End.IsZero() {
+		b.last = time.AfterFunc(time.Until(w.c.End), func() { end(errSlow) })
 	}
 	b.set(transferTime, errSlow)
 	return ctx, b

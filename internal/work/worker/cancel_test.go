@@ -45,7 +45,7 @@ func TestCancel(t *testing.T) {
 		render  func(context.Context, render.Job) error
 		prepare func(*fixture)
 	}{
-		"fetching":  {concatenate, func(f *fixture) { f.Fetcher = stuckWeb{} }},
+		"fetching":  {concatenate, func(f *fixture) { f.Config().Fetcher = stuckWeb{} }},
 		"rendering": {rendering, func(*fixture) {}},
 		"storing":   {concatenate, func(f *fixture) { f.Service.Objects = stuckObjects{f.Service.Objects} }},
 	} {

@@ -251,7 +251,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	if n.outages != 1 {
 		t.Errorf("there were %d outages, want one", n.outages)
 	}
-	if left, err := os.ReadDir(w.Scratch); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(w.Config().Scratch); err != nil || len(left) > 0 {
 		t.Errorf("scratch holds %v (%v), want nothing", left, err)
 	}
 }

@@ -43,7 +43,7 @@ func TestEstimatedTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		r := &sized{dice: rand.New(rand.NewPCG(1, 1))}
-		f.Renderer = r
+		f.Config().Renderer = r
 		const known, n = 3, 30
 		worst := 1.0
 		for i := range n {
@@ -97,7 +97,7 @@ func TestEstimateNeedsRoom(t *testing.T) {
 		return lipsync.Request{ID: id, Audio: lipsync.Input{URL: "http://web/audio"}}
 	}
 	first, second := estimate(), estimate()
-	f.Renderer = during{f.Renderer, func() { f.Estimate(t.Context(), second) }}
+	f.Config().Renderer = during{f.Config().Renderer, func() { f.Estimate(t.Context(), second) }}
 	asked, room = nil, 2199
 	f.Estimate(t.Context(), first)
 	if want := []int64{1100, 2200}; !slices.Equal(asked, want) {
@@ -111,7 +111,7 @@ func TestEstimateNeedsRoom(t *testing.T) {
 	}
 	want(first, lipsync.Completed)
 	want(second, lipsync.Queued)
-	f.Renderer = during{f.Renderer, func() {}}
+	f.Config().Renderer = during{f.Config().Renderer, func() {}}
 	f.Estimate(t.Context(), second)
 	want(second, lipsync.Completed)
 }

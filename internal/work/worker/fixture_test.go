@@ -187,7 +187,7 @@ func (f *fixture) want(t *testing.T, id string, status lipsync.Status, sentence 
 	if r.Status != status || r.Failure.Sentence() != sentence || r.Attempts != attempts {
 		t.Errorf("got %s %q after %d attempts, want %s %q after %d", r.Status, r.Failure.Sentence(), r.Attempts, status, sentence, attempts)
 	}
-	left, err := os.ReadDir(f.Scratch)
+	left, err := os.ReadDir(f.Config().Scratch)
 	if err != nil || len(left) > 0 {
 		t.Errorf("scratch holds %v (error %v), want nothing", left, err)
 	}

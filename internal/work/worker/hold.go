@@ -40,7 +40,7 @@ func (w *Worker) hold(ctx context.Context, r lipsync.Request, m *meter, log *slo
 func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsync.Request, log *slog.Logger) {
 	renewed := time.Now()
 	for pause(ctx, lipsync.Lease/4) {
-		err := w.Work.Renew(ctx, r)
+		err := w.c.Work.Renew(ctx, r)
 		switch {
 		case err == nil:
 			renewed = time.Now()
@@ -76,9 +76,9 @@ func (w *Worker) update(ctx context.Context, r lipsync.Request, told, now lipsyn
 	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
 	if now == told {
-		return w.Work.Held(ctx, r)
+		return w.c.Work.Held(ctx, r)
 	}
-	return w.Work.Report(ctx, r, now)
+	return w.c.Work.Report(ctx, r, now)
 }
 
 // pause waits, and reports whether ctx has not ended.

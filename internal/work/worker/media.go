@@ -58,7 +58,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		Video: filepath.Join(folder, "video"), Audios: map[string]string{}, Boxes: filepath.Join(folder, "boxes.json"),
 		Output: filepath.Join(folder, "output"+r.Options.Output.Extension()), Scratch: folder,
 		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
-		Signed: w.Work.RequireProvenance, Poster: true,
+		Signed: w.c.Work.RequireProvenance, Poster: true,
 	}
 	if errs != nil && !r.IsEstimate() {
 		return job, errs
@@ -87,7 +87,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 func (w *Worker) getAll(ctx context.Context, media []medium, all bool, b *bound) []error {
 	var left allowance
 	left.Store(math.MaxInt64)
-	if w.Work.Duty == lipsync.DoesSmall {
+	if w.c.Work.Duty == lipsync.DoesSmall {
 		left.Store(lipsync.MostSmallBytes)
 	}
 	errs := make([]error, len(media))
@@ -149,7 +149,7 @@ func (w *Worker) get(ctx context.Context, m medium, left *allowance) (err error)
 	if m.from.URL == "" {
 		return w.copyObject(ctx, m.from, file, left)
 	}
-	limit, large := w.Work.MaxSize(m.kind), false
+	limit, large := w.c.Work.MaxSize(m.kind), false
 	if most := left.Load(); limit > most {
 		limit, large = most, true
 	}
@@ -253,8 +253,8 @@ func seems(path string) string {
 // fetch copies the file at a client's URL, of at most limit bytes.
 func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64) error {
 	began := time.Now()
-	err := w.Fetcher.Fetch(ctx, url, file, limit)
-	w.Fetched(ctx, time.Since(began), err)
+	err := w.c.Fetcher.Fetch(ctx, url, file, limit)
+	w.c.Fetched(ctx, time.Since(began), err)
 	return err
 }
 
@@ -263,7 +263,7 @@ const chunk = 64 << 20
 
 // copyObject copies an object. It takes its bytes from left.
 func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer, left *allowance) error {
-	object, size, err := w.Work.OpenMedia(ctx, in)
+	object, size, err := w.c.Work.OpenMedia(ctx, in)
 	if err != nil {
 		return err
 	}

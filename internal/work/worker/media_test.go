@@ -95,7 +95,7 @@ func TestFetchAtOnce(t *testing.T) {
 				}
 				return makeNothing(ctx, j)
 			})
-			f.Fetcher = fetchFunc(delayed)
+			f.Config().Fetcher = fetchFunc(delayed)
 			id, err := f.Service.Generate(t.Context(), f.caller, c.p)
 			if err != nil {
 				t.Fatal(err)
@@ -126,10 +126,10 @@ func TestFetchFails(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, concatenate)
-			f.Fetcher = fetchFunc(delayed)
+			f.Config().Fetcher = fetchFunc(delayed)
 			var mu sync.Mutex
 			var fetched []string
-			f.Fetched = func(ctx context.Context, _ time.Duration, err error) {
+			f.Config().Fetched = func(ctx context.Context, _ time.Duration, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -162,7 +162,7 @@ func TestFetchFails(t *testing.T) {
 // TestFetchPanics has a panic of a fetch, which must not end the process.
 func TestFetchPanics(t *testing.T) {
 	f := setup(t, concatenate)
-	f.Fetcher = fetchFunc(func(context.Context, string, io.Writer, int64) error { panic("index out of range") })
+	f.Config().Fetcher = fetchFunc(func(context.Context, string, io.Writer, int64) error { panic("index out of range") })
 	id := f.request(t, "video", "audio")
 	if _, err := f.Worker.Do(t.Context(), id); err == nil || !strings.Contains(err.Error(), "index out of range") {
 		t.Errorf("got %v, want the panic", err)
@@ -175,7 +175,7 @@ func TestSmallBytesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		f.Service.Duty = lipsync.DoesSmall
-		f.Fetcher = fetchFunc(func(_ context.Context, _ string, w io.Writer, limit int64) error {
+		f.Config().Fetcher = fetchFunc(func(_ context.Context, _ string, w io.Writer, limit int64) error {
 			time.Sleep(time.Second) // until both have begun
 			if limit != lipsync.MostSmallBytes {
 				t.Errorf("the limit is %d", limit)

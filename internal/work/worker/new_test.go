@@ -8,7 +8,7 @@ import (
 
 // TestNew refuses a worker that lacks what it needs, by name, and one without a signer of outputs that must be signed.
 func TestNew(t *testing.T) {
-	whole := setup(t, concatenate).Config
+	whole := *setup(t, concatenate).Config()
 	if _, err := worker.New(whole); err != nil {
 		t.Errorf("a whole one: %v", err)
 	}

@@ -26,7 +26,7 @@ func newObserver(r lipsync.Request, m *meter, b *bound, log *slog.Logger) *obser
 
 // Measured bounds the time of the attempt by the lengths of the media. It ends an attempt at a large request by a worker of small ones.
 func (o *observer) Measured(video, audio time.Duration, size int64) {
-	if o.bound.promise.w.Work.Duty == lipsync.DoesSmall && lipsync.ClassOfWork(size) == lipsync.Large {
+	if o.bound.promise.w.c.Work.Duty == lipsync.DoesSmall && lipsync.ClassOfWork(size) == lipsync.Large {
 		o.bound.end(errTooBig)
 	}
 	length := max(video, audio)

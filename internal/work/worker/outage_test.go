@@ -51,7 +51,7 @@ func TestOutage(t *testing.T) {
 					return concatenate(ctx, j)
 				})
 				ends := time.Now().Add(20*time.Second + length)
-				f.Fetcher = outage{from: time.Now().Add(20 * time.Second), to: ends}
+				f.Config().Fetcher = outage{from: time.Now().Add(20 * time.Second), to: ends}
 				var ids []string
 				for i := range n {
 					ids = append(ids, f.request(t, fmt.Sprint("video ", i), " audio"))
@@ -85,7 +85,7 @@ func (dripping) Fetch(context.Context, string, io.Writer, int64) error {
 func TestDrippingServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
-		f.Fetcher = dripping{}
+		f.Config().Fetcher = dripping{}
 		id, began := f.request(t, "video", "audio"), time.Now()
 		held := time.Duration(0)
 		for !f.get(t, id).Status.Final() && time.Since(began) < 24*time.Hour {
@@ -118,7 +118,7 @@ func TestTricklingServer(t *testing.T) {
 	for n, want := range map[int]time.Duration{1: 19 * time.Minute, 5: 38 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, makeNothing)
-			f.Fetcher = trickling{}
+			f.Config().Fetcher = trickling{}
 			id, err := f.Service.Generate(t.Context(), f.caller, tracks(t, "video", "audio", n))
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +189,7 @@ func testCutOff(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		return concatenate(ctx, j)
 	})
-	f.Fetcher = fetch.New(fetch.Options{AllowPrivate: true, Total: time.Minute, Stall: 10 * time.Second})
+	f.Config().Fetcher = fetch.New(fetch.Options{AllowPrivate: true, Total: time.Minute, Stall: 10 * time.Second})
 	var ids []string
 	for i := range n {
 		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{

@@ -22,7 +22,7 @@ const idlePoll = 2 * time.Second
 // the store answers no claim: this machine may be at fault, so other machines should try. If the
 // store is busy, or has answered before, Stay first tries again for the time of a Lease.
 func (w *Worker) Stay(ctx, begin context.Context) error {
-	return pool{w.Work, w.Log, func() bool { return w.failing.Load() != nil }, w.next}.stay(ctx, begin)
+	return pool{w.c.Work, w.c.Log, func() bool { return w.failing.Load() != nil }, w.next}.stay(ctx, begin)
 }
 
 // StayApart does requests as Stay does, the next one by each call of do: that does what Do does, in a process of its own.

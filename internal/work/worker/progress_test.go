@@ -55,7 +55,7 @@ func TestProgress(t *testing.T) {
 			}
 			return made, concatenate(ctx, j)
 		})
-		f.Fetcher = slowWeb{}
+		f.Config().Fetcher = slowWeb{}
 		store := &reports{Leases: f.Service.Store.Leases}
 		f.Service.Store.Leases = store
 		id := f.request(t, "video", "audio")

@@ -16,7 +16,7 @@ func (w *Worker) send(ctx context.Context, to order.UploadURL, output *os.File, 
 	}
 	b.promise.end() // all files are written
 	b.wait()
-	err := w.Sender.Send(ctx, string(to), output, size, order.MediaType(output.Name()))
+	err := w.c.Sender.Send(ctx, string(to), output, size, order.MediaType(output.Name()))
 	var f failure.Failure
 	switch failure.CodeOf(err) {
 	case failure.NotFound:

@@ -60,8 +60,8 @@ func TestSend(t *testing.T) {
 		got, status = nil, c.status
 		f := setup(t, concatenate)
 		var log bytes.Buffer
-		f.Log = slog.New(slog.NewTextHandler(&log, nil))
-		f.Sender = fetch.New(fetch.Options{AllowPrivate: c.private, Total: time.Minute, Stall: time.Minute})
+		f.Config().Log = slog.New(slog.NewTextHandler(&log, nil))
+		f.Config().Sender = fetch.New(fetch.Options{AllowPrivate: c.private, Total: time.Minute, Stall: time.Minute})
 		id := f.sendTo(t, server.URL+"/talk?signature=secret")
 		f.Do(t.Context(), id)
 		r := f.get(t, id)
@@ -111,7 +111,7 @@ func TestSendStored(t *testing.T) {
 	objects := &fullObjects{f.Service.Objects, true}
 	f.Service.Objects = objects
 	refused := sender{&failure.Error{Code: failure.NotFound}}
-	f.Sender = &refused
+	f.Config().Sender = &refused
 	id := f.sendTo(t, "https://storage.example/")
 	f.Do(t.Context(), id)
 	if len(refused) == 0 {
@@ -140,7 +140,7 @@ func TestSendAgain(t *testing.T) {
 		for _, code := range []failure.Code{failure.Unavailable, failure.TooSlow, failure.NoHost} {
 			told = append(told, &failure.Error{Code: code, RetryAfter: 2 * time.Minute})
 		}
-		f.Sender = (*sender)(&told)
+		f.Config().Sender = (*sender)(&told)
 		id := f.sendTo(t, "https://storage.example/")
 		for n := range 3 {
 			if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {

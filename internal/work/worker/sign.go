@@ -36,10 +36,10 @@ var (
 
 // checkProvenance returns an error if the request's output must be signed and can't be, or can't be now. Then rendering it would be of no use.
 func (w *Worker) checkProvenance(ctx context.Context, r lipsync.Request) error {
-	if err := w.Work.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
+	if err := w.c.Work.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		return err
 	}
-	if !w.Work.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
+	if !w.c.Work.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
 	}
 	return w.checkSigner(ctx)
@@ -49,13 +49,13 @@ func (w *Worker) checkProvenance(ctx context.Context, r lipsync.Request) error {
 func (w *Worker) checkSigner(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	return w.Signer.Check(ctx)
+	return w.c.Signer.Check(ctx)
 }
 
 // sign signs the output of a request, if the worker has a signer, and returns a warning that tells so. An output that can't be signed gets a warning
 // too, unless all must be signed.
 func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *slog.Logger) (order.Warnings, error) {
-	if w.Signer == nil {
+	if w.c.Signer == nil {
 		return "", nil
 	}
 	err := errNotSignable
@@ -67,7 +67,7 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 		return order.Signed, nil
 	case ctx.Err() != nil:
 		return "", err
-	case w.Work.RequireProvenance: // if no file can be signed, the attempt doesn't count
+	case w.c.Work.RequireProvenance: // if no file can be signed, the attempt doesn't count
 		return "", errors.Join(w.checkSigner(ctx), err)
 	default:
 		log.Warn("the output was not signed", "error", err)
@@ -80,10 +80,10 @@ func (w *Worker) signInTime(ctx context.Context, path string, o order.Origin) er
 	if err != nil {
 		return err
 	}
-	if info.Size() > order.MostSigned && !w.Work.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
+	if info.Size() > order.MostSigned && !w.c.Work.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
 		return errLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)
 	defer cancel()
-	return w.Signer.Sign(ctx, path, o)
+	return w.c.Signer.Sign(ctx, path, o)
 }

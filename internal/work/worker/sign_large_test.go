@@ -43,7 +43,7 @@ func TestSignLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		var signed counter
-		w := &Worker{Config: Config{Work: lipsynctest.NewService(t, base.Config{RequireProvenance: c.required}, base.Ports{}).Work, Signer: &signed}}
+		w := &Worker{c: Config{Work: lipsynctest.NewService(t, base.Config{RequireProvenance: c.required}, base.Ports{}).Work, Signer: &signed}}
 		r := lipsync.Request{Size: c.size}
 		r.Options.Output.Format = order.MOV
 		warning, err := w.sign(t.Context(), r, path, slog.New(slog.DiscardHandler))

@@ -53,7 +53,7 @@ func TestSign(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := setup(t, concatenate)
 			if c.sign != nil {
-				f.Signer = c.sign
+				f.Config().Signer = c.sign
 			}
 			p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}}
 			p.Output.Format = c.format
@@ -93,7 +93,7 @@ func TestOlderThanProvenance(t *testing.T) {
 		t.Error("it was rendered")
 		return nil
 	})
-	f.Signer = &unableSigner{unable: true}
+	f.Config().Signer = &unableSigner{unable: true}
 	p := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}}
 	p.Output.Format = order.WebM
 	id, err := f.Service.Generate(t.Context(), f.caller, p)
@@ -154,7 +154,7 @@ func TestUnableSigner(t *testing.T) {
 			renders++
 			return concatenate(ctx, j)
 		})
-		f.Signer, f.Service.RequireProvenance = signer, true
+		f.Config().Signer, f.Service.RequireProvenance = signer, true
 		id := f.request(t, "video", "audio")
 		for range 24 {
 			f.Do(t.Context(), id)
@@ -179,7 +179,7 @@ func TestSignerBreaks(t *testing.T) {
 				signer.unable = true
 				return concatenate(ctx, j)
 			})
-			f.Signer, f.Service.RequireProvenance = signer, true
+			f.Config().Signer, f.Service.RequireProvenance = signer, true
 			id := f.request(t, "video", "audio")
 			f.Do(t.Context(), id)
 			f.want(t, id, lipsync.Processing, "", 0)
@@ -192,7 +192,7 @@ func TestStuckSigner(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, concatenate)
-			f.Signer = stuckSigner{}
+			f.Config().Signer = stuckSigner{}
 			id, began := f.request(t, "video", "audio"), time.Now()
 			f.Service.RequireProvenance = required
 			f.Do(t.Context(), id)
@@ -216,7 +216,7 @@ func TestSlowSigner(t *testing.T) {
 			}
 			return errors.Join(os.WriteFile(j.Output, nil, 0o600), os.Truncate(j.Output, 400<<20))
 		})
-		f.Signer = stuckSigner{}
+		f.Config().Signer = stuckSigner{}
 		id, began := f.request(t, "video", "audio"), time.Now()
 		f.Service.RequireProvenance = true
 		f.Do(t.Context(), id)

@@ -59,7 +59,7 @@ func TestSlowServers(t *testing.T) {
 					time.Sleep(work)
 					return concatenate(ctx, j)
 				})
-				f.Fetcher, f.Sender = web, web
+				f.Config().Fetcher, f.Config().Sender = web, web
 				f.Service.Workers, f.Service.Working = 1, f.Working
 				other := lipsync.Caller{Account: "other"}
 				params.Audios = []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}
@@ -111,7 +111,7 @@ func TestTurnsAfterServers(t *testing.T) {
 			time.Sleep(time.Minute)
 			return concatenate(ctx, j)
 		})
-		f.Fetcher = &drip{until: time.Now().Add(10 * time.Minute)}
+		f.Config().Fetcher = &drip{until: time.Now().Add(10 * time.Minute)}
 		for range 4 {
 			f.request(t, "drip", "audio")
 		}
@@ -141,7 +141,7 @@ func (f fetchFunc) Fetch(ctx context.Context, url string, w io.Writer, limit int
 func TestMostAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
-		f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+		f.Config().Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
 			switch {
 			case strings.Contains(url, "later"):
 				time.Sleep(4 * time.Minute)
@@ -180,7 +180,7 @@ func TestFailedFetch(t *testing.T) {
 			time.Sleep(time.Hour)
 			return concatenate(ctx, j)
 		})
-		f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+		f.Config().Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
 			if strings.Contains(url, "missing") {
 				time.Sleep(time.Minute)
 				return &failure.Error{Code: failure.NotFound}
@@ -205,8 +205,8 @@ func TestFailedFetch(t *testing.T) {
 // TestClaimed is told of a claim before the media of the request are fetched.
 func TestClaimed(t *testing.T) {
 	f, claimed := setup(t, concatenate), 0
-	f.Claimed = func() { claimed++ }
-	f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+	f.Config().Claimed = func() { claimed++ }
+	f.Config().Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
 		if claimed != 1 {
 			t.Errorf("fetches after %d calls, want 1", claimed)
 		}

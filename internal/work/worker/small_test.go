@@ -49,9 +49,9 @@ func TestSmall(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setupTelling(t, c.render)
 			d := &demand{}
-			f.Service.Duty, f.Service.Pooled, f.Service.Demand, f.End = lipsync.DoesSmall, true, d, time.Now().Add(deadline)
+			f.Service.Duty, f.Service.Pooled, f.Service.Demand, f.Config().End = lipsync.DoesSmall, true, d, time.Now().Add(deadline)
 			if c.fetch != nil {
-				f.Fetcher = c.fetch
+				f.Config().Fetcher = c.fetch
 			}
 			id := f.request(t, "v", "a")
 			if err := f.Stay(t.Context(), t.Context()); err != nil {
@@ -159,7 +159,7 @@ func TestApart(t *testing.T) {
 			time.Sleep(time.Duration(calls) * time.Second)
 			return calls < 4, map[int]error{2: worker.ErrEnlarged}[calls]
 		}
-		if err := worker.StayApart(t.Context(), t.Context(), f.Work, f.Log, apart); err != nil || calls != 4 {
+		if err := worker.StayApart(t.Context(), t.Context(), f.Config().Work, f.Config().Log, apart); err != nil || calls != 4 {
 			t.Errorf("got %d calls (%v), want 4", calls, err)
 		}
 		want := []lipsync.Stint{{Duty: lipsync.DoesSmall, Took: time.Second}, {Duty: lipsync.DoesSmall, Took: 3 * time.Second}}

@@ -79,7 +79,7 @@ func (p *promise) Take(size int64) error {
 }
 
 func (p *promise) Fits(size int64) error {
-	err := p.w.Work.RoomToWork(size)
+	err := p.w.c.Work.RoomToWork(size)
 	if small, ok := errors.AsType[*transfer.TooSmall](err); ok {
 		f := failure.Failure{Code: failure.DiskTooSmall}
 		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
@@ -91,7 +91,7 @@ func (p *promise) Fits(size int64) error {
 // roomToWork returns HostFailing if the disk has no space for size bytes now. It doesn't count as a disk that fails, since it has space for other
 // attempts.
 func (w *Worker) roomToWork(size int64) error {
-	err := w.Work.RoomToWork(size)
+	err := w.c.Work.RoomToWork(size)
 	if failure.CodeOf(err) != failure.NoSpace {
 		return err
 	}
@@ -103,7 +103,7 @@ func (w *Worker) roomToWork(size int64) error {
 func (p *promise) Spare(size int64) bool {
 	p.w.promised.mu.Lock()
 	defer p.w.promised.mu.Unlock()
-	if p.w.Work.Room(p.w.promised.bytes+size) != nil {
+	if p.w.c.Work.Room(p.w.promised.bytes+size) != nil {
 		return false
 	}
 	p.w.promised.bytes += size
@@ -126,7 +126,7 @@ func (p *promise) end() {
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (failure.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
-		f, again, reported := w.Work.Fault(last, r, err, took)
+		f, again, reported := w.c.Work.Fault(last, r, err, took)
 		unreached := reported != nil && last.Err() != nil || failure.Of(reported).Code == failure.HostFailing
 		cancel()
 		if failure.DiskFails(reported) {
@@ -140,9 +140,9 @@ func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took 
 
 // lack returns a shortage that begins now.
 func (w *Worker) lack() *shortage {
-	free, err := disk.Free(w.Scratch)
+	free, err := disk.Free(w.c.Scratch)
 	if err != nil {
-		w.Log.Error("read free space", "error", err)
+		w.c.Log.Error("read free space", "error", err)
 	}
 	return &shortage{time.Now(), free}
 }
@@ -154,9 +154,9 @@ func (w *Worker) awaitDisk(ctx context.Context) bool {
 		if s == nil {
 			return ctx.Err() == nil
 		}
-		if free, err := disk.Free(w.Scratch); err == nil && s.over(free) {
+		if free, err := disk.Free(w.c.Scratch); err == nil && s.over(free) {
 			w.failing.CompareAndSwap(s, nil)
-			w.Log.Info("work continues", "free", free)
+			w.c.Log.Info("work continues", "free", free)
 		} else if !pause(ctx, Poll) {
 			return false
 		}

@@ -228,7 +228,7 @@ func TestRoomWhileSending(t *testing.T) {
 			return nil
 		}
 		web := &drip{takes: 30 * time.Minute}
-		f.Fetcher, f.Sender = web, web
+		f.Config().Fetcher, f.Config().Sender = web, web
 		_, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
 			Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}, Order: order.Order{Output: order.Output{UploadURL: "http://web/out"}},
 		})

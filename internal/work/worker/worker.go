@@ -68,9 +68,9 @@ type Config struct {
 	Stores bool
 }
 
-// Worker does requests. Its Config must not change once it runs.
+// Worker does requests.
 type Worker struct {
-	Config
+	c          Config
 	slots      atomic.Pointer[slots]    // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
 	promised   promised
@@ -101,7 +101,7 @@ func New(c Config) (*Worker, error) {
 	if c.Fetched == nil {
 		c.Fetched = func(context.Context, time.Duration, error) {}
 	}
-	return &Worker{Config: c}, nil
+	return &Worker{c: c}, nil
 }
 
 // Run does requests until ctx ends. It works on n at once, while others wait for servers of their clients. A receive from wake, which may be
@@ -151,10 +151,10 @@ func (w *Worker) Working([]time.Time) (since []time.Time, ready int) {
 // that is busy. Errors are logged. If there is an error, or if the disk may be too small for the media of all estimates that
 // are done so, another worker does the estimate later.
 func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
-	most := w.Work.MaxMedia(r)
+	most := w.c.Work.MaxMedia(r)
 	all := w.estimating.Add(most)
 	defer w.estimating.Add(-most)
-	if w.failing.Load() == nil && w.Work.Room(all+w.promised.all()) == nil {
+	if w.failing.Load() == nil && w.c.Work.Room(all+w.promised.all()) == nil {
 		_, _ = w.Do(ctx, r.ID)
 	}
 }
@@ -172,23 +172,23 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 
 // claim claims a request; see service.Records.
 func (w *Worker) claim(ctx context.Context, id string, except ...string) (r lipsync.Request, found bool, err error) {
-	r, err = w.Work.Claim(ctx, id, except...)
+	r, err = w.c.Work.Claim(ctx, id, except...)
 	switch {
 	case err == nil && ctx.Err() != nil: // it was just told to stop
 		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		defer cancel()
-		return r, false, w.Work.Release(report, r)
+		return r, false, w.c.Work.Release(report, r)
 	case failure.CodeOf(err) == failure.NotFound, ctx.Err() != nil:
 		return r, false, nil
 	case err != nil:
-		w.Log.Error("claim", "error", err)
+		w.c.Log.Error("claim", "error", err)
 	}
 	return r, err == nil, err
 }
 
 // finish makes an attempt at a claimed request in a slot; see Do.
 func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *slot) (found bool, err error) {
-	log := w.Log.With("account", r.Account, "request", r.ID, "call", r.CallID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
+	log := w.c.Log.With("account", r.Account, "request", r.ID, "call", r.CallID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	err = w.do(lipsync.WithHeld(ctx, r), r, p, log)

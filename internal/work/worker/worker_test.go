@@ -116,7 +116,7 @@ func TestEstimate(t *testing.T) {
 		{"missing", "9ms/missing", "video " + inaccessible + ", audio " + inaccessible, 0},
 	} {
 		f := setup(t, nil)
-		f.Fetcher = fetchFunc(delayed)
+		f.Config().Fetcher = fetchFunc(delayed)
 		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
 			Video: requests.Source{URL: "http://web/" + c.video}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/" + c.audio}}},
 		})
@@ -327,7 +327,7 @@ func TestSlow(t *testing.T) {
 				return made, fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from the cancellation
 			})
 			var log strings.Builder
-			f.Log = slog.New(slog.NewTextHandler(&log, nil))
+			f.Config().Log = slog.New(slog.NewTextHandler(&log, nil))
 			id, started := f.request(t, "video", "audio"), time.Now()
 			requests := f.Service.Store.Requests
 			f.Service.Store.Requests = &still{Requests: requests}
@@ -499,12 +499,12 @@ func TestEnd(t *testing.T) {
 			return ctx.Err()
 		})
 		id := f.request(t, "video", "audio")
-		f.End = time.Now().Add(time.Hour)
+		f.Config().End = time.Now().Add(time.Hour)
 		if _, err := f.Worker.Do(context.Background(), id); err == nil {
 			t.Error("got no error")
 		}
-		if now := time.Now(); !now.Equal(f.End) {
-			t.Errorf("ended at %s, want %s", now, f.End)
+		if now := time.Now(); !now.Equal(f.Config().End) {
+			t.Errorf("ended at %s, want %s", now, f.Config().End)
 		}
 		f.want(t, id, lipsync.Processing, "", 1)
 	})
@@ -657,7 +657,7 @@ func TestRendered(t *testing.T) {
 			return render.Result{Length: 2 * time.Second, Frames: frames, Warnings: order.ConvertedHDR, Sync: sync}, concatenate(ctx, j)
 		})
 		var got []time.Duration
-		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
+		f.Config().Rendered = func(length, took time.Duration) { got = append(got, length, took) }
 		id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
 			Video: requests.Source{URL: "http://web/video"}, Audios: []requests.Track{{Source: requests.Source{URL: "http://web/audio"}}}, Order: order.Order{Options: options},
 		})
