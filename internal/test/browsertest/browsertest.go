@@ -45,12 +45,18 @@ func Main(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	ctx, stop := launcher(context.Background(), dir)
-	defer stop()
-	ctx, stop = chromedp.NewContext(ctx)
-	defer stop()
-	defer func() { _ = chromedp.Cancel(ctx) }() // waits for the browser's end, so that its folder can be removed
-	shared = sync.OnceValues(func() (context.Context, error) { return ctx, chromedp.Do(ctx) })
+	stop := func() {} // of a browser that no test started would wait for ever
+	defer func() { stop() }()
+	shared = sync.OnceValues(func() (context.Context, error) {
+		ctx, end := launcher(context.Background(), dir)
+		ctx, cancel := chromedp.NewContext(ctx)
+		stop = func() {
+			_ = chromedp.Cancel(ctx) // waits for the browser's end, so that its folder can be removed
+			cancel()
+			end()
+		}
+		return ctx, chromedp.Do(ctx)
+	})
 	return m.Run()
 }
 
