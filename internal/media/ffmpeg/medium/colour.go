@@ -119,7 +119,7 @@ func (v *Video) colourFilters() []string {
 	}
 	switch {
 	case v.LosesHDR():
-		chain = append(chain, v.ToneFilters()...)
+		chain = append(chain, v.toneFilters()...)
 	case v.converts():
 		chain = append(chain, v.converted()...)
 	case v.rgb:
@@ -184,9 +184,9 @@ const (
 	hdrBright = 1000 // the most in HLG, and in PQ that doesn't tell its most
 )
 
-// ToneFilters returns the filters that convert a high dynamic range to a standard one. Hable's tone curve brings the brightest value of the
+// toneFilters returns the filters that convert a high dynamic range to a standard one. Hable's tone curve brings the brightest value of the
 // video to SDR white, by a factor that a pixel's red, green and blue share.
-func (v *Video) ToneFilters() []string {
+func (v *Video) toneFilters() []string {
 	floats, integers := "gbrpf32le", "gbrp16le"
 	if v.Pixels.Alpha() {
 		floats, integers = "gbrapf32le", "gbrap16le"
