@@ -40,7 +40,8 @@ const (
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one skin scatters light into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
-	behindLips  = .03 // by so much teeth lie behind the edges of the lips, canonical: some 2 mm
+	behindLips  = .03 // by so much front teeth lie behind the edges of the lips, canonical: some 2 mm
+	backwards   = .9  // by so much more others do one unit aside, growing with the square of the distance, since the row bends away from the lips
 	mostLight   = 1.6 // the light of the frame makes an inside brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
@@ -84,9 +85,10 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	if l != nil {
 		share, from = l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
 	}
+	x := q.X - in.middle
 	if share < 1 {
-		if s := (q.X - in.middle) / in.half; luma {
-			v[0] = in.drawnLuma(s, depth, open)
+		if s := x / in.half; luma {
+			v[0] = in.drawnLuma(s, depth, open, lit(depth*open, (1-depth)*open, behindLips+backwards*square(x)))
 		} else {
 			v = in.drawnChroma(s, depth, open)
 		}
@@ -95,7 +97,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	case share == 0:
 	case luma:
 		upper, lower := l.lips.inner(from.X)
-		light := l.light * min(lit(open)/lit(lower-upper), 1)
+		light := l.light * min(litMiddle(open)/litMiddle(lower-upper), 1)
 		v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), light) - v[0]) * share
 	default:
 		cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
@@ -104,11 +106,17 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	return v
 }
 
-// lit returns the share of the light on the lips that falls on the teeth through a gap. Behind the middle of a slit that is the sine of half the
-// angle under which it is seen from there (Lambert's cosine law).
-func lit(gap float32) float32 {
+// lit returns the share of the light on the lips that falls on a place behind them, which lies so far below the upper lip and above the lower one.
+// The light comes through the slit between them from all sides alike: by Lambert's cosine law each half of the slit gives half the sine of the angle
+// under which it is seen.
+func lit(below, above, behind float32) float32 {
+	return (below/sqrt(square(below)+square(behind)) + above/sqrt(square(above)+square(behind))) / 2
+}
+
+// litMiddle returns the share of the light that falls on front teeth through the middle of a gap.
+func litMiddle(gap float32) float32 {
 	gap = max(gap, leastGap)
-	return gap / sqrt(square(gap)+square(2*behindLips))
+	return lit(gap/2, gap/2, behindLips)
 }
 
 // seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
@@ -132,16 +140,13 @@ const (
 	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
 	toothShare  = .45  // and by this share of the gap at most
 	toothFull   = .1   // gap from which on drawn teeth are whole
-	toothLuma   = 1.4
-	toothYellow = .96 // Cb
-	toothRed    = .65 // Cr
+	toothLuma   = 1.47 // in full light, of which some .95 falls on the brightest quarter of an open mouth
+	toothYellow = .96  // Cb
+	toothRed    = .65  // Cr
 	toothSoft   = .025
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
 	toothRound  = .15 // by how much it is shorter at its sides, as a share
 	toothGroove = .2  // by how much it is darker between two teeth
-	shadowHigh  = .03 // height of the shadow of the upper lip
-	shadowDark  = .45 // its darkness at the lip
-	cornerDark  = .6  // darkness in the corners of the mouth
 	cavityLuma  = .3  // of the dark behind the teeth
 	cavityRed   = .5  // likewise
 	tongueFrom  = .55 // depth from which on the tongue is seen
@@ -168,16 +173,15 @@ func drawnTongue(s, depth, open float32) float32 {
 	return smoothstep((depth-tongueFrom)/(1-tongueFrom)) * smoothstep(open/tongueLeast-1) * (1 - square(s))
 }
 
-func (in *inside) drawnLuma(s, depth, open float32) float32 {
+// drawnLuma returns the luma of the drawn inside, on which the share light of the light falls.
+func (in *inside) drawnLuma(s, depth, open, light float32) float32 {
 	s = max(min(s, 1), -1)
 	v := float32(cavityLuma)
 	v += (tongueLuma - v) * drawnTongue(s, depth, open)
 	beside := in.across(s)
-	tooth := toothLuma * (1 - toothGroove*smoothstep(1-min(beside, 1-beside)*8)) * (1 - cornerDark*square(s))
+	tooth := toothLuma * (1 - toothGroove*smoothstep(1-min(beside, 1-beside)*8))
 	v += (tooth - v) * in.drawnTooth(s, depth, open)
-	v *= 1 - shadowDark*smoothstep(1-depth*open/shadowHigh)
-	v *= 1 - cornerDark*square(square(s))
-	return in.light.luma(toned(in.light.lumaBefore(in.lip[0]), v))
+	return in.light.luma(toned(in.light.lumaBefore(in.lip[0]), v*light))
 }
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {
