@@ -47,7 +47,8 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	c.shut = closed * closing(l-u-gap)
 	roll := w.roll * c.shut                                                                 // lips that were apart roll inwards as they meet
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
-	lap += roundHides * round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) * pixels.Unit((1-abs(s))/cornerSoft)
+	puckered := round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest))                // how far rounding shuts the lips here, 0 to 1
+	lap += roundHides * puckered * pixels.Unit((1-abs(s))/cornerSoft)
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-leastLip-lap/2), max(bottom, l+leastLip+lap/2)
 	edge, under := max(u-lap, top+leastLip/2), min(l+lap, bottom-leastLip/2) // of the parts of the lips that stay in sight
@@ -55,6 +56,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)
 	c.seam = seamDark * closed * closing(under-edge-gap)
+	c.seam *= 1 - puckered*smoothstep((abs(s)-roundest)/(1-roundest)) // a dark line from a round opening to the corners looks like whiskers
 	c.from = []float32{m.Nose, top, edge, under, bottom, chin, neck}
 	c.to = []float32{m.Nose, max(above, m.Nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
 	c.jump = (under - c.lower - (edge - c.upper)) * c.fade

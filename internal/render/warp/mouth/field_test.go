@@ -189,6 +189,22 @@ func TestRoundAlone(t *testing.T) {
 	}
 }
 
+// TestRoundSeam checks that the line between lips that rounding shuts ends before the corners, and that the one of lips that all shut goes on.
+func TestRoundSeam(t *testing.T) {
+	m := someLips(.2)
+	at := func(s, gap, round float32) float32 {
+		return newColumn(&m, Shape{Gap: gap, Width: m.Width(), Upper: 1, Lower: 1, round: round}, m.Middle()+s*m.Width()/2).seam
+	}
+	for _, s := range []float32{-.92, .92} {
+		if seam, opening := at(s, .12, 1), at(roundest, .12, 1); seam > .3*opening || opening < .3*seamDark {
+			t.Errorf("rounded, the line is as dark as %.3f at %g half widths from the middle, %.3f beside the opening", seam, s, opening)
+		}
+		if seam, other := at(s, 0, 1), at(s, 0, 0); abs(seam-other) > 1e-3 {
+			t.Errorf("shut, the line is as dark as %.3f at %g half widths from the middle, %.3f if not rounded", seam, s, other)
+		}
+	}
+}
+
 // TestClosingHidesEdges checks that lips that close a little hide their edges, as lips that open do.
 func TestClosingHidesEdges(t *testing.T) {
 	m := someLips(.2)
