@@ -153,7 +153,7 @@ func calls(function string) string {
 func program(file *template.Template, function string, imports []string) ([]byte, error) {
 	imports = append(imports, "lipsync/internal/aws/cloud")
 	var parts []string
-	for _, p := range stack.PartsOf(function) {
+	for _, p := range stack.PartNames(function) {
 		folder, name := filepath.Split(p)
 		pkg, _, _ := strings.Cut(name, ".")
 		imports, parts = append(imports, folder+pkg), append(parts, name)

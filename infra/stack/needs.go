@@ -127,8 +127,8 @@ func needsOf(e rest.Endpoint) []need {
 	return all
 }
 
-// PartsOf returns the names of the functions that are the parts of the program of a function, with the paths of their packages.
-func PartsOf(function string) (names []string) {
+// PartNames returns the names of the functions that are the parts of the program of a function, with the paths of their packages.
+func PartNames(function string) (names []string) {
 	for _, p := range partsFor(function) {
 		names = append(names, nameOf(p))
 	}
@@ -137,7 +137,7 @@ func PartsOf(function string) (names []string) {
 
 // partsFor returns the parts of the program of a function. (The function health is written by hand, and only reads the settings of its parts.)
 func partsFor(function string) parts {
-	if listed := partsOf[function]; listed != nil {
+	if listed := otherParts[function]; listed != nil {
 		return listed
 	}
 	var all parts
@@ -160,10 +160,10 @@ func partsFor(function string) parts {
 func nameOf(p cloud.Part) string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
 
 // OtherFunctions returns the functions that have parts, and no endpoint of the API.
-func OtherFunctions() []string { return append(slices.Sorted(maps.Keys(partsOf)), "mcp") }
+func OtherFunctions() []string { return append(slices.Sorted(maps.Keys(otherParts)), "mcp") }
 
-// partsOf has the parts of the functions that serve no endpoint.
-var partsOf = map[string]parts{
+// otherParts has the parts of the functions that serve no endpoint.
+var otherParts = map[string]parts{
 	"dashboard": {
 		cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Workers,
 	},

@@ -17,7 +17,7 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 	w := work{Renderer: r, by: observed(o)}
 	err = failure.Guard(func() error {
 		// With Pad, the first pass decodes the whole video.
-		in, err := w.inspectVideo(ctx, Job{Video: video, Options: order.Options{SyncMode: order.Pad}})
+		in, err := w.inspectVideo(ctx, Job{Video: video, Options: order.Options{SyncMode: order.Pad}}.normal())
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ type Job struct {
 	Poster   bool              // the result has a poster
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces recording.Pieces
-	Space  Space // on the disk; by default always enough
+	Space  Space // on the disk; if it is nil, there is always enough
 	Stored bool  // the output is stored on the same disk later
 	// Sums are the SHA-256 of the video, the audios and the boxes. Pieces of jobs with others aren't used.
 	Sums [][sha256.Size]byte

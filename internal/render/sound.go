@@ -23,9 +23,9 @@ type soundtrack struct {
 	length time.Duration // of the whole sound
 }
 
-// inspectSpeech reads the speech track of a job, and writes the sound for the output to a path in a space.
-func (w work) inspectSpeech(ctx context.Context, j Job, whole string, in Space) (s soundtrack, err error) {
-	s.Speech, err = w.files().Speech(ctx, intake.Track{Audio: j.Audio, Segments: j.Segments, Audios: j.Audios, Options: j.Options, Whole: whole, Take: in.Take})
+// inspectSpeech reads the speech track of a job, and writes the sound for the output to a path. It takes the bytes from space.
+func (w work) inspectSpeech(ctx context.Context, j Job, whole string, space Space) (s soundtrack, err error) {
+	s.Speech, err = w.files().Speech(ctx, intake.Track{Audio: j.Audio, Segments: j.Segments, Audios: j.Audios, Options: j.Options, Whole: whole, Take: space.Take})
 	return s, err
 }
 

@@ -136,10 +136,10 @@ func (p Params) fingerprint() [32]byte {
 
 // checkTracks returns an error, which is Invalid, unless each segment has a speech track, and each named speech track has a segment.
 func (p Params) checkTracks() error {
-	segments := p.Segments
 	if len(p.Audios) == 0 {
-		return failure.New(failure.Invalid, "there is no audio")
+		return failure.New(failure.Invalid, "audio is required")
 	}
+	segments := p.Segments
 	if len(segments) == 0 {
 		if len(p.Audios) > 1 || p.Audios[0].Ref != "" {
 			return failure.New(failure.Invalid, "audios with ref need segments")

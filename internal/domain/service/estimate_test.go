@@ -157,7 +157,7 @@ func TestEstimateRefused(t *testing.T) {
 		"reference_id must be 1 to 255 characters":                                func(p *requests.Params) { p.ReferenceID = new("") },
 		"audio upload does not exist":                                             func(p *requests.Params) { p.Audios[0].URL = "upload://x" },
 		"webhook_url must be the URL of a webhook of the account, with any query": func(p *requests.Params) { p.WebhookURL = new("https://example.com/w") },
-		"there is no audio":                                                       func(p *requests.Params) { p.Audios = nil },
+		"audio is required":                                                       func(p *requests.Params) { p.Audios = nil },
 		"audios with ref need segments":                                           func(p *requests.Params) { p.Audios[0].Ref = "x" },
 	} {
 		p := urls()

@@ -29,7 +29,7 @@ type track struct {
 }
 
 const (
-	smoothFrames  = 12       // number of tracked frames that smoothing needs before a frame, and after it: 3 standard deviations, and 4 (see steady)
+	smoothFrames  = 16       // number of tracked frames that smoothing needs before a frame, and after it: noiseAround, and the reach of rigidFilter with around
 	mostPending   = 96       // largest number of pending tracked frames: the pixels of 4 s at 25 frames/s
 	pendingPixels = 32 << 20 // with more bytes of pending crops, only the frames that smoothing needs stay pending
 )

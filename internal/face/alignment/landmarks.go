@@ -5,11 +5,8 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
-// The filter of canonical landmarks, as of rigid ones. By eye.
-const (
-	markMedian = 5 // tracked frames
-	markSmooth = 2 // standard deviation, tracked frames
-)
+// markFilter is that of canonical landmarks. By eye.
+var markFilter = filter{median: 5, sigma: 2}
 
 // canonical returns the landmarks of consecutive samples as the mouth carries them, smoothed: a nod, which the shifts follow, moves those
 // of the lower face by little then.
@@ -24,7 +21,7 @@ func canonical(samples []sample, to []geom.Similarity, shifts []geom.Point) []de
 	cuts := jumps(moved)
 	out := make([]detection.Landmarks, len(samples))
 	for k := range out[0] {
-		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.Landmarks[k] }, cuts, func(x []float32) { copy(x, calm(x, markMedian, markSmooth)) }) {
+		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.Landmarks[k] }, cuts, markFilter.calm) {
 			out[i][k] = p
 		}
 	}

@@ -41,9 +41,8 @@ func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point 
 		x[i], y[i] = p.X, p.Y
 	})
 	cuts := jumps(samples)
-	for _, v := range [][]float32{x, y} {
-		between(v, cuts, func(v []float32) { steady(v, placeMedian, placeSmooth) })
-	}
+	between(x, cuts, placeFilter.steady)
+	between(y, cuts, placeFilter.steady)
 	out := make([]geom.Point, len(samples))
 	for i := range out {
 		out[i] = geom.Point{X: carry * x[i], Y: carry * y[i]}

@@ -27,13 +27,13 @@ type reference struct {
 	nose  *nose                  // of the first band
 }
 
-// The filters where a face rests: lengths of medians and standard deviations of Gaussians, in tracked frames. By eye: with less, faces tremble.
-const (
-	rigidMedian = 5   // of rigid landmarks, whose readings err by 1 to 2 pixels
-	rigidSmooth = 2.5 // likewise
-	placeMedian = 3   // of the places and shifts that registration finds, which err by less
-	placeSmooth = .7  // likewise
+// The filters of what is read in tracked frames. By eye: with less, faces tremble.
+var (
+	rigidFilter = filter{median: 5, sigma: 2.5} // of rigid landmarks, whose readings err by 1 to 2 pixels
+	placeFilter = filter{median: 3, sigma: .7}  // of the places and shifts that registration finds, which err by less
+)
 
+const (
 	firstRounds = 2  // rounds of registration with a new reference: the median of the first round is blurred
 	bandSamples = 40 // largest number of samples, whose median is the band
 )
@@ -65,7 +65,7 @@ func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
 	}
 	cuts := jumps(samples)
 	for k, index := range rigid {
-		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.Landmarks[index] }, cuts, func(x []float32) { steady(x, rigidMedian, rigidSmooth) }) {
+		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.Landmarks[index] }, cuts, rigidFilter.steady) {
 			shapes[i][k] = p
 		}
 	}

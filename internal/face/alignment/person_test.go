@@ -29,7 +29,7 @@ func TestAlign(t *testing.T) {
 			return facetest.Head{X: 160, Y: 130 + 14*math.Sin(2*math.Pi*i/11), Eyes: 60}
 		}},
 		{"jerking", 1.5, func(i float64) facetest.Head {
-			return facetest.Head{X: 145 + 8*min(max(i-10, 0), 3), Y: 130, Eyes: 60}
+			return facetest.Head{X: 145 + 6*min(max(i-10, 0), 3), Y: 130, Eyes: 60}
 		}},
 		{"speaking", .2, func(i float64) facetest.Head {
 			return facetest.Head{X: 160, Y: 130, Eyes: 60, Open: .15 + .15*math.Sin(i)}

@@ -8,23 +8,31 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
+// filter says how consecutive values are filtered where a face rests: by the median of so many, then by a Gaussian with a standard deviation in values.
+type filter struct {
+	median int
+	sigma  float64
+}
+
 const (
-	surely = 9 // values move if they depart from calm by so many times the power of noise: 3 standard deviations
-	around = 2 // that power is the mean of so many values to each side: a head that shakes four times a second turns back after 3 frames
+	surelyMoves = 9  // a value moves if the square of its distance from calm, as the mean around it, is more than so many variances of the noise
+	around      = 2  // that mean takes so many values on each side
+	noiseAround = 16 // and the noise is that of so many on each side
 )
 
-// calm returns values without those that are wrong, by a median of n, and filtered by a Gaussian with a standard deviation of sigma values.
-func calm(x []float32, n int, sigma float64) []float32 { return dsp.Gaussian(dsp.Median(x, n), sigma) }
+// calm filters values in place, without those that are wrong.
+func (f filter) calm(x []float32) { copy(x, dsp.Gaussian(dsp.Median(x, f.median), f.sigma)) }
 
-// steady filters consecutive values in place. Where a face rests it is the filter calm. Where it moves faster than that follows, it is a parabola
-// through five values, which has no lag at any acceleration. Between them it weighs both by how surely the departure from calm isn't noise (Lee,
-// "Digital image enhancement and noise filtering by use of local statistics", 1980).
-func steady(x []float32, n int, sigma float64) {
-	rest, noise := calm(x, n, sigma), surely*noiseOf(x)
+// steady filters values in place. Where a face rests it is calm. Where it moves faster than that follows, it is a parabola through five values, which
+// doesn't lag: of three nods a second, at 25 frames/s, it keeps .97, and calm of rigidFilter .17. Between them it weighs both by how surely the distance
+// from calm isn't noise (Lee, "Digital image enhancement and noise filtering by use of local statistics", 1980). Six nods a second are taken for noise.
+func (f filter) steady(x []float32) {
+	rest, noise := slices.Clone(x), noiseOf(x)
+	f.calm(rest)
 	despike(x)
 	power := make([]float32, len(x))
 	for i, v := range rest {
-		power[i] = (x[i] - v) * (x[i] - v)
+		power[i] = square(x[i] - v)
 	}
 	fast := parabolas(x)
 	for i, v := range rest {
@@ -33,14 +41,14 @@ func steady(x []float32, n int, sigma float64) {
 		for _, p := range near {
 			mean += p / float32(len(near))
 		}
-		if x[i] = v; mean > noise {
-			x[i] += (fast[i] - v) * (1 - noise/mean)
+		if x[i] = v; mean > surelyMoves*noise[i] {
+			x[i] += (fast[i] - v) * (1 - surelyMoves*noise[i]/mean)
 		}
 	}
 }
 
-// despike removes values that stand alone: where x bends to and fro in three values, it takes away the least of the three spikes that explain the
-// bends. Ramps, parabolas and steps stay, as the turn of a head does, which bends one way for two frames or more.
+// despike removes a spike: one value that is off while its neighbours aren't. Where x bends to and fro in three values, it takes away the least of the
+// three spikes that explain the bends. A step, a ramp and a parabola stay.
 func despike(x []float32) {
 	in := slices.Clone(x)
 	bend := func(i int) float32 { return in[i-1] - 2*in[i] + in[i+1] }
@@ -50,8 +58,8 @@ func despike(x []float32) {
 	}
 }
 
-// parabolas returns for each of consecutive values that of the parabola that fits best to it and the two on each side (Savitzky and Golay, 1964).
-// The first two and the last two stay.
+// parabolas returns for each value the one there of the parabola that fits best to it and two neighbours on each side (Savitzky and Golay, 1964). The
+// first two and the last two stay.
 func parabolas(x []float32) []float32 {
 	out := slices.Clone(x)
 	for i := 2; i < len(x)-2; i++ {
@@ -60,20 +68,23 @@ func parabolas(x []float32) []float32 {
 	return out
 }
 
-// noiseOf returns the variance of the noise of consecutive values, by the median of their squared fourth differences, of which motion has little: a
-// head that nods twice a second has at most a tenth of the nod. Of fewer than five values all is noise.
-func noiseOf(x []float32) float32 {
-	const ofNoise = 1 + 16 + 36 + 16 + 1 // variance of a fourth difference of noise of variance 1
-	const median = .455                  // of the square of a normal number of variance 1
-	if len(x) < 5 {
-		return math.MaxFloat32
-	}
-	squares := make([]float32, len(x)-4)
+// noiseOf returns the variance of the noise of the values around each of consecutive ones, by the median of their squared sixth differences. Motion adds
+// little to them: three nods a second, at 25 frames/s, .15 of their height, where noise adds 30 times its own. Of fewer than seven values all is noise.
+func noiseOf(x []float32) []float32 {
+	const ofNoise = 2*(1+6*6+15*15) + 20*20 // variance of a sixth difference of noise of variance 1
+	const median = .455                     // of the square of a normal number of variance 1
+	squares := make([]float32, max(len(x)-6, 0))
 	for i := range squares {
-		d := x[i] - 4*x[i+1] + 6*x[i+2] - 4*x[i+3] + x[i+4]
-		squares[i] = d * d
+		squares[i] = square(x[i] + x[i+6] - 6*(x[i+1]+x[i+5]) + 15*(x[i+2]+x[i+4]) - 20*x[i+3])
 	}
-	return dsp.Quantile(squares, .5) / median / ofNoise
+	out := make([]float32, len(x))
+	for i := range out {
+		out[i] = math.MaxFloat32
+		if from, to := max(i-noiseAround, 0), min(i+noiseAround+1, len(x)); to-from > 6 {
+			out[i] = dsp.Quantile(squares[from:to-6], .5) / median / ofNoise
+		}
+	}
+	return out
 }
 
 // steadyPlaces filters similarities of consecutive samples in place: where they bring the middle of the band, their turn and their scale.
@@ -87,7 +98,7 @@ func steadyPlaces(to []geom.Similarity, cuts []int) {
 		}
 	}
 	for _, x := range values {
-		between(x, cuts, func(x []float32) { steady(x, placeMedian, placeSmooth) })
+		between(x, cuts, placeFilter.steady)
 	}
 	for i := range to {
 		s := geom.Similarity{A: values[0][i], B: values[1][i]}
@@ -97,16 +108,15 @@ func steadyPlaces(to []geom.Similarity, cuts []int) {
 	}
 }
 
-// smoothPoints returns one point of each of consecutive samples, by a filter that works in place. The samples between two cuts are filtered by
-// themselves.
-func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, filter func([]float32)) []geom.Point {
+// smoothPoints returns one point of each of consecutive samples, filtered. The samples between two cuts are filtered by themselves.
+func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, inPlace func([]float32)) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	for i := range samples {
 		p := point(&samples[i])
 		x[i], y[i] = p.X, p.Y
 	}
-	between(x, cuts, filter)
-	between(y, cuts, filter)
+	between(x, cuts, inPlace)
+	between(y, cuts, inPlace)
 	out := make([]geom.Point, len(samples))
 	for i := range out {
 		out[i] = geom.Point{X: x[i], Y: y[i]}
@@ -115,11 +125,13 @@ func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, 
 }
 
 // between filters the values between two cuts by themselves.
-func between(x []float32, cuts []int, filter func([]float32)) {
+func between(x []float32, cuts []int, inPlace func([]float32)) {
 	from := 0
 	for _, cut := range cuts {
-		filter(x[from:cut])
+		inPlace(x[from:cut])
 		from = cut
 	}
-	filter(x[from:])
+	inPlace(x[from:])
 }
+
+func square(x float32) float32 { return x * x }

@@ -50,20 +50,22 @@ func TestSquareOfNoise(t *testing.T) {
 			plane[i] = uint8(100 + r.IntN(50))
 		}
 	}
-	at := geom.Similarity{A: .8, B: .6, X: 60, Y: 60} // beyond the left and the lower border
-	s := NewSampler(frame, 1)
-	var got [3][side * side]float32
-	s.Square(image.Rect(0, 0, side, side), side, at, got[0][:], got[1][:], got[2][:])
-	for y := 0; y < side; y += 2 {
-		for x := 0; x < side; x += 2 {
-			q := at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5})
-			cb, cr := s.blue.bilinearAtBorder(q.X/2-.25, q.Y/2-.25), s.red.bilinearAtBorder(q.X/2-.25, q.Y/2-.25)
-			for i := range 4 {
-				x, y := x+i%2, y+i/2
-				r, g, b := ToRGB(s.Luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)})), cb, cr)
-				for k, want := range []float32{r, g, b} {
-					if off := got[k][y*side+x] - want; off > 3./255 || off < -3./255 {
-						t.Fatalf("pixel (%d, %d), plane %d: got %.4f, want %.4f", x, y, k, got[k][y*side+x], want)
+	for _, from := range []geom.Point{{X: 60, Y: 60}, {X: 300, Y: -40}} { // beyond the left and the lower border, and the upper and the right one
+		at := geom.Similarity{A: .8, B: .6, X: from.X, Y: from.Y}
+		s := NewSampler(frame, 1)
+		var got [3][side * side]float32
+		s.Square(image.Rect(0, 0, side, side), side, at, got[0][:], got[1][:], got[2][:])
+		for y := 0; y < side; y += 2 {
+			for x := 0; x < side; x += 2 {
+				q := at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5})
+				cb, cr := s.blue.bilinearAtBorder(q.X/2-.25, q.Y/2-.25), s.red.bilinearAtBorder(q.X/2-.25, q.Y/2-.25)
+				for i := range 4 {
+					x, y := x+i%2, y+i/2
+					r, g, b := ToRGB(s.Luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)})), cb, cr)
+					for k, want := range []float32{r, g, b} {
+						if off := got[k][y*side+x] - want; off > 3./255 || off < -3./255 {
+							t.Fatalf("at %v: pixel (%d, %d), plane %d: got %.4f, want %.4f", from, x, y, k, got[k][y*side+x], want)
+						}
 					}
 				}
 			}

@@ -56,7 +56,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)
 	c.seam = seamDark * closed * closing(under-edge-gap)
-	c.seam *= 1 - puckered*smoothstep((abs(s)-roundest)/(1-roundest)) // a dark line from a round opening to the corners looks like whiskers
+	c.seam *= 1 - puckered*smoothstep((abs(s)-roundest*archEnd)/(1-roundest*archEnd)) // a dark line from a round opening to the corners looks like whiskers
 	c.from = []float32{m.Nose, top, edge, under, bottom, chin, neck}
 	c.to = []float32{m.Nose, max(above, m.Nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
 	c.jump = (under - c.lower - (edge - c.upper)) * c.fade

@@ -148,7 +148,7 @@ func TestRound(t *testing.T) {
 			if s == 0 && gap < 1.1*usual {
 				t.Errorf("open by %g: the middle opens by %.3f, that of other lips by %.3f", from, gap, usual)
 			}
-			if abs(s) >= roundest && gap > 1e-3 {
+			if abs(s) >= roundest*archEnd && gap > 1e-3 {
 				t.Errorf("open by %g: open by %.3f at %g half widths from the middle", from, gap, s)
 			}
 			if s == .75 {
@@ -196,7 +196,7 @@ func TestRoundSeam(t *testing.T) {
 		return newColumn(&m, Shape{Gap: gap, Width: m.Width(), Upper: 1, Lower: 1, round: round}, m.Middle()+s*m.Width()/2).seam
 	}
 	for _, s := range []float32{-.92, .92} {
-		if seam, opening := at(s, .12, 1), at(roundest, .12, 1); seam > .3*opening || opening < .3*seamDark {
+		if seam, opening := at(s, .12, 1), at(roundest*archEnd, .12, 1); seam > .3*opening || opening < .3*seamDark {
 			t.Errorf("rounded, the line is as dark as %.3f at %g half widths from the middle, %.3f beside the opening", seam, s, opening)
 		}
 		if seam, other := at(s, 0, 1), at(s, 0, 0); abs(seam-other) > 1e-3 {

@@ -41,7 +41,7 @@ const (
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
 	behindLips  = .03 // by so much front teeth lie behind the edges of the lips, canonical: some 2 mm
-	backwards   = .9  // by so much more others do one unit aside, growing with the square of the distance, since the row bends away from the lips
+	backwards   = .9  // by so much more times the square of their distance from the middle others do, since the row bends away from the lips
 	mostLight   = 1.6 // the light of the frame makes an inside brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
@@ -140,14 +140,14 @@ const (
 	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
 	toothShare  = .45  // and by this share of the gap at most
 	toothFull   = .1   // gap from which on drawn teeth are whole
-	toothLuma   = 1.47 // in full light, of which some .95 falls on the brightest quarter of an open mouth
+	toothLuma   = 1.47 // in full light; .95 of it falls on front teeth through a gap of .2
 	toothYellow = .96  // Cb
 	toothRed    = .65  // Cr
 	toothSoft   = .025
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
 	toothRound  = .15 // by how much it is shorter at its sides, as a share
 	toothGroove = .2  // by how much it is darker between two teeth
-	cavityLuma  = .3  // of the dark behind the teeth
+	cavityLuma  = .3  // of the dark behind the teeth, and the least anywhere
 	cavityRed   = .5  // likewise
 	tongueFrom  = .55 // depth from which on the tongue is seen
 	tongueLuma  = .55 // at the lower lip
@@ -173,15 +173,15 @@ func drawnTongue(s, depth, open float32) float32 {
 	return smoothstep((depth-tongueFrom)/(1-tongueFrom)) * smoothstep(open/tongueLeast-1) * (1 - square(s))
 }
 
-// drawnLuma returns the luma of the drawn inside, on which the share light of the light falls.
-func (in *inside) drawnLuma(s, depth, open, light float32) float32 {
+// drawnLuma returns the luma of the drawn inside. share is that of the light on the lips that falls there.
+func (in *inside) drawnLuma(s, depth, open, share float32) float32 {
 	s = max(min(s, 1), -1)
 	v := float32(cavityLuma)
 	v += (tongueLuma - v) * drawnTongue(s, depth, open)
 	beside := in.across(s)
 	tooth := toothLuma * (1 - toothGroove*smoothstep(1-min(beside, 1-beside)*8))
 	v += (tooth - v) * in.drawnTooth(s, depth, open)
-	return in.light.luma(toned(in.light.lumaBefore(in.lip[0]), v*light))
+	return in.light.luma(toned(in.light.lumaBefore(in.lip[0]), max(v*share, cavityLuma)))
 }
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {

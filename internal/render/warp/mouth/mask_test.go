@@ -22,7 +22,7 @@ func layOn(p *Person, own, shown Lips, of *image.YCbCr, s Shape) *Wanted {
 	o := OutlineOf(&own, &shown, s.Gap)
 	return &Wanted{
 		Person: p, Example: &Example{Shown: Observation{Lips: shown, To: to}, Pixels: of}, Own: Observation{Lips: own, To: to},
-		Shape: o.Give(&shown, s), Under: o.Give(&own, s),
+		Shape: o.Give(&shown, s), Under: o.Under(&own, s),
 	}
 }
 

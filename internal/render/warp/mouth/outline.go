@@ -50,8 +50,9 @@ func (o *Outline) Give(m *Lips, s Shape) Shape {
 	return s
 }
 
-// Under returns the shape s so that the frame's own mouth m gets this outline under an example. Its lips grow no higher than a lip that keeps its
-// area, as soft tissue about does, which is nearly incompressible (Fung, "Biomechanics", 1993): the wider the mouth, the thinner. Skin fills the rest.
+// Under returns the shape s that the frame's own mouth m gets under an example with this outline. Its lips grow no higher than a lip that keeps its
+// area, as soft tissue about does, which is nearly incompressible (Fung, "Biomechanics", 1993): the wider the mouth, the thinner. Where the example's
+// lip is higher, the skin around m lies under it.
 func (o *Outline) Under(m *Lips, s Shape) Shape {
 	most := m.Width() / s.Width
 	under := o.Give(m, s)
