@@ -30,6 +30,10 @@ const (
 // sure is the Closure from which on lips are shut. By eye and by the figures of make quality, on the people for constants.
 const sure = .6
 
+// touching is the time for which lips touch at least, in seconds. Speakers of English close p and b for 60 to 70 ms on average (Byrd, "54,000 American
+// stops", 1993).
+const touching = .05
+
 // A run of Openings over vowelOver is an open vowel if one is over vowelPeakOver, which narrow vowels and consonants don't reach: see the
 // openings of sounds in training/phones.py.
 const vowelOver, vowelPeakOver = .4, .5
@@ -138,8 +142,8 @@ func compose(y *[outputs]float32) Articulation {
 
 func logistic(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
-// ArticulationAt returns the articulation in the middle of each of n frames. Each closure closes at least
-// one frame, at any frame rate: the Closure of that frame is 1, and its Opening is 0.
+// ArticulationAt returns the articulation in the middle of each of n frames. Each closure closes the frame that is nearest, at any frame rate, and those
+// within the time that lips touch at least: their Closure is 1, and their Opening is 0.
 func (s *Speech) ArticulationAt(fps float64, n int) ([]Articulation, error) {
 	f := newFrames(fps, n)
 	if err := s.Articulation(f.add); err != nil {
@@ -187,7 +191,9 @@ func (f *frames) end() []Articulation {
 		f.all = append(f.all, Rest)
 	}
 	for _, c := range f.closures.end() {
-		if i := int(float64(c.Peak) / HopRate * f.fps); i < len(f.all) { // the frame whose middle is nearest
+		peak, half := float64(c.Peak)/HopRate*f.fps, touching/2*f.fps // in frames
+		nearest := int(peak)                                          // its middle is nearest to the peak
+		for i := max(min(nearest, int(math.Ceil(peak-half-.5))), 0); i <= max(nearest, int(math.Floor(peak+half-.5))) && i < len(f.all); i++ {
 			f.all[i].Closure, f.all[i].Opening, f.all[i].Labiodental = 1, 0, 0
 		}
 	}
