@@ -82,11 +82,7 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	if j.timeout > lastWords { // otherwise there is no time for any request
 		end = started.Add(j.timeout - lastWords)
 	}
-	return j.with(ctx, deployment, end, func(c worker.Config) error {
-		w, err := worker.New(c)
-		if err != nil {
-			return err
-		}
+	return j.withWorker(ctx, deployment, end, func(w *worker.Worker) error {
 		ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
 		defer stop()
 		begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
@@ -95,7 +91,18 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	})
 }
 
-// with calls f with what a worker needs, which has a folder of its own, and the End.
+// withWorker calls f with a worker that has a folder of its own, and the End.
+func (j *job) withWorker(ctx context.Context, deployment *cloud.Deployment, end time.Time, f func(*worker.Worker) error) error {
+	return j.with(ctx, deployment, end, func(c worker.Config) error {
+		w, err := worker.New(c)
+		if err != nil {
+			return err
+		}
+		return f(w)
+	})
+}
+
+// with calls f with the config of such a worker.
 func (j *job) with(ctx context.Context, deployment *cloud.Deployment, end time.Time, f func(worker.Config) error) (err error) {
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {

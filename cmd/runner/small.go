@@ -151,11 +151,7 @@ func (j *job) one(ctx context.Context, deployment *cloud.Deployment, end string)
 	if err != nil {
 		return failed, fmt.Errorf("%s: %w", asRequest, err)
 	}
-	err = j.with(ctx, deployment, time.Unix(seconds, 0), func(c worker.Config) error {
-		w, err := worker.New(c)
-		if err != nil {
-			return err
-		}
+	err = j.withWorker(ctx, deployment, time.Unix(seconds, 0), func(w *worker.Worker) error {
 		found, err := w.Do(ctx, "")
 		switch {
 		case err == worker.ErrEnlarged:

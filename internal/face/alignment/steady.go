@@ -8,16 +8,16 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
-// filter says how consecutive values are filtered where a face rests: by the median of so many, then by a Gaussian with a standard deviation in values.
+// filter calms consecutive values where a face rests: it takes the median of so many, then a Gaussian with a standard deviation of sigma values.
 type filter struct {
 	median int
 	sigma  float64
 }
 
 const (
-	surelyMoves = 9  // a value moves if the square of its distance from calm, as the mean around it, is more than so many variances of the noise
-	around      = 2  // that mean takes so many values on each side
-	noiseAround = 16 // and the noise is that of so many on each side
+	surelyMoves = 9  // a face moves where values depart from calm by more than 3 standard deviations of the noise, squared
+	around      = 2  // values on each side that the departure is averaged over
+	noiseAround = 16 // values on each side that tell the noise
 )
 
 // calm filters values in place, without those that are wrong.

@@ -96,7 +96,7 @@ func TestSteadyInBlocks(t *testing.T) {
 	}
 }
 
-// TestDespike checks which values count as standing alone.
+// TestDespike checks which values are removed as spikes.
 func TestDespike(t *testing.T) {
 	for name, c := range map[string][2][]float32{
 		"nothing":           {{}, {}},

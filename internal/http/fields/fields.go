@@ -14,12 +14,9 @@ import (
 // most is the largest number of unknown fields that are named.
 const most = 10
 
-// short returns the begin of a field's name.
-func short(name string) string { return fmt.Sprintf("%.60s", name) }
-
-// Add adds an unknown field to their names, unless it has its name there already or they are as many as are named.
+// Add appends the name of an unknown field, cut to 60 characters, unless names has it already or has ten.
 func Add(names []string, name string) []string {
-	if name = short(name); len(names) == most || slices.Contains(names, name) {
+	if name = fmt.Sprintf("%.60s", name); len(names) == most || slices.Contains(names, name) {
 		return names
 	}
 	return append(names, name)
@@ -28,6 +25,7 @@ func Add(names []string, name string) []string {
 // Unknown returns the names of the fields of a JSON value that a Go value of the type doesn't take, at most ten, in their
 // order. A field of an object in a list has the name of the list before it. Types that read themselves refuse what they don't know.
 func Unknown(text []byte, of reflect.Type) (names []string) {
+	var found []string
 	switch of.Kind() {
 	case reflect.Slice:
 		var all []json.RawMessage
@@ -35,7 +33,7 @@ func Unknown(text []byte, of reflect.Type) (names []string) {
 			return nil
 		}
 		for _, one := range all {
-			names = append(names, Unknown(one, of.Elem())...)
+			found = append(found, Unknown(one, of.Elem())...)
 		}
 	case reflect.Struct:
 		var fields map[string]json.RawMessage
@@ -46,17 +44,19 @@ func Unknown(text []byte, of reflect.Type) (names []string) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			i := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(nameOf(f), name) })
 			if i < 0 {
-				names = append(names, short(name))
+				found = append(found, name)
 				continue
 			}
 			for _, inner := range Unknown(fields[name], known[i].Type) {
-				names = append(names, short(nameOf(known[i])+"."+inner))
+				found = append(found, nameOf(known[i])+"."+inner)
 			}
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	return names[:min(len(names), most)]
+	slices.Sort(found)
+	for _, name := range found {
+		names = Add(names, name)
+	}
+	return names
 }
 
 // fieldsOf returns the fields of a struct that JSON has, those of embedded structs too.
