@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestManual checks the manual page, and that the help of a command has its examples.
+// TestManual checks the manual page, that the page on operations names each command, and that the help of a command has its examples.
 func TestManual(t *testing.T) {
 	page, _, status := command(t, "man")
 	for _, want := range []string{".TH LIPSYNC 1", ".SS lipsync requests list", `\-\-sync\-mode`, ".B LIPSYNC_MAX_VIDEO"} {
@@ -69,7 +70,16 @@ func TestManual(t *testing.T) {
 			t.Errorf("got status %d, and no %q", status, want)
 		}
 	}
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Command line\n")
+	table, _, _ = strings.Cut(table, "\n## ")
 	for command := range examples {
+		if !regexp.MustCompile("`(lipsync )?" + command + "[` ]").MatchString(table) {
+			t.Errorf("the table of commands in docs/operations.md has no %s", command)
+		}
 		if !strings.Contains(page, ".SS lipsync "+strings.ReplaceAll(command, "-", `\-`)+"\n") {
 			t.Errorf("the page has no command %s", command)
 		}
