@@ -284,17 +284,20 @@ func (s *suite) cursors(t *testing.T) {
 	s.table(t, rows)
 }
 
-// unchanged reads a list and a request again, with the tag of the first answer.
+// unchanged reads each answer of the document that is about no single thing, and those about a request and a webhook, again with the tag of the first.
 func (s *suite) unchanged(t *testing.T) {
 	token := s.key(t)
 	id := s.start(t, token)
 	s.do(t, call{method: http.MethodDelete, path: requestPath(id), token: token})
 	still := s.key(t) // of an account without requests, whose deliveries would change
 	hook := "/v1/webhooks/" + s.newWebhook(t, still, "https://example.com/unchanged", "").ID
-	for _, path := range []string{
-		"/v1/lipsync/requests", requestPath(id), requestPath(id) + "/details", requestPath(id) + "/progress", "/v1/users/me", "/v1/models",
-		"/v1/lipsync/batches", "/v1/webhooks", hook, hook + "/deliveries",
-	} {
+	paths := []string{requestPath(id), requestPath(id) + "/details", requestPath(id) + "/progress", hook, hook + "/deliveries"}
+	for _, c := range s.protected(t) {
+		if c.method == http.MethodGet && !strings.Contains(c.path+"/", "/x/") {
+			paths = append(paths, c.path)
+		}
+	}
+	for _, path := range paths {
 		reader := token
 		if strings.HasPrefix(path, hook) {
 			reader = still
