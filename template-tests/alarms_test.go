@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 func TestAlarms(t *testing.T) {
@@ -73,7 +75,7 @@ func TestAlarms(t *testing.T) {
 
 // TestHealthCheck checks that the API is called at the address that clients use, and that silence of the checkers is an alarm.
 func TestHealthCheck(t *testing.T) {
-	wantNames(t, "checks by default", deployed().all("AWS::Route53::HealthCheck"), nil)
+	check.Names(t, "checks by default", deployed().all("AWS::Route53::HealthCheck"), nil)
 	other().check(t, []property{
 		{"HealthCheck", "HealthCheckConfig", `{"FailureThreshold":3,"FullyQualifiedDomainName":"lipsync.example.com","Regions":["us-east-1","eu-west-1","ap-southeast-1"],` +
 			`"RequestInterval":30,"ResourcePath":"/api/health","Type":"HTTPS"}`},
@@ -97,7 +99,7 @@ func TestPages(t *testing.T) {
 			parts = append(parts, name)
 		}
 	}
-	wantNames(t, "parts", parts, append(other().all("AWS::CloudWatch::Alarm"), other().all("AWS::Budgets::Budget")...))
+	check.Names(t, "parts", parts, append(other().all("AWS::CloudWatch::Alarm"), other().all("AWS::Budgets::Budget")...))
 }
 
 // TestNamespace checks that a stack has metrics of its own, and no other stack's.
@@ -120,7 +122,7 @@ func TestNamespace(t *testing.T) {
 
 // TestBudget checks that costs beyond the budget, and likely ones, raise an alarm.
 func TestBudget(t *testing.T) {
-	wantNames(t, "budgets by default", deployed().all("AWS::Budgets::Budget"), nil)
+	check.Names(t, "budgets by default", deployed().all("AWS::Budgets::Budget"), nil)
 	const subscribers = `[{"Address":"Alarms","SubscriptionType":"SNS"}]`
 	other().check(t, []property{
 		{"Budget", "Budget.BudgetLimit", `{"Amount":200,"Unit":"USD"}`},
@@ -226,7 +228,7 @@ func TestAlarmTopic(t *testing.T) {
 			`"Principal":{"Service":"cloudwatch.amazonaws.com"},"Resource":"*"}`},
 		{"AlarmKey", "KeyPolicy.Statement.2", ""},
 	})
-	wantNames(t, "subscriptions", deployed().all("AWS::SNS::Subscription"), nil)
+	check.Names(t, "subscriptions", deployed().all("AWS::SNS::Subscription"), nil)
 	subscriptions := other().all("AWS::SNS::Subscription")
 	if len(subscriptions) != 1 {
 		t.Fatalf("got %d subscriptions, want one", len(subscriptions))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/check"
 )
 
 func text(v any) string { return fmt.Sprint(v) }
@@ -104,7 +105,7 @@ func TestCallers(t *testing.T) {
 		}
 		got = append(got, strings.TrimSuffix(text(p["FunctionName"]), ".Arn")+" by "+service+" at "+source)
 	}
-	wantNames(t, "callers", got, want)
+	check.Names(t, "callers", got, want)
 }
 
 // TestAnswers checks the answers that API Gateway gives without calling a function.
@@ -249,5 +250,5 @@ func TestOutputs(t *testing.T) {
 
 // TestAccount checks that the stack does not change settings that all APIs of the account share.
 func TestAccount(t *testing.T) {
-	wantNames(t, "settings of the account", deployed().all("AWS::ApiGateway::Account"), nil)
+	check.Names(t, "settings of the account", deployed().all("AWS::ApiGateway::Account"), nil)
 }

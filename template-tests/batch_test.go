@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 func TestCompute(t *testing.T) {
@@ -32,7 +34,7 @@ func TestCompute(t *testing.T) {
 			{name, "ComputeResources.SecurityGroupIds", `["RunnerGroup.GroupId"]`},
 		})
 	}
-	wantNames(t, "compute with GPUs, and without Spot for others", other().all("AWS::Batch::ComputeEnvironment"), []string{"GPUOnDemand", "GPUSpot", "OnDemand"})
+	check.Names(t, "compute with GPUs, and without Spot for others", other().all("AWS::Batch::ComputeEnvironment"), []string{"GPUOnDemand", "GPUSpot", "OnDemand"})
 	other().check(t, []property{
 		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":1}]`},
 		{"OnDemand", "ComputeResources.InstanceTypes", `["c6i.xlarge","c7i.xlarge","c6a.xlarge","c7a.xlarge","m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
@@ -56,7 +58,7 @@ func TestCompute(t *testing.T) {
 // TestWithoutGPU checks that a stack without GPUs has one job queue, whose runners do all requests.
 func TestWithoutGPU(t *testing.T) {
 	for _, kind := range []string{"JobQueue", "JobDefinition"} {
-		wantNames(t, kind, deployed().all("AWS::Batch::"+kind), []string{map[string]string{"JobQueue": "Jobs", "JobDefinition": "Runner"}[kind]})
+		check.Names(t, kind, deployed().all("AWS::Batch::"+kind), []string{map[string]string{"JobQueue": "Jobs", "JobDefinition": "Runner"}[kind]})
 	}
 	if got := variable(t, deployed(), "Runner", "LIPSYNC_DUTY"); got != "" {
 		t.Errorf("the runner does only %q", got)
@@ -186,9 +188,9 @@ func TestUserData(t *testing.T) {
 func TestNetwork(t *testing.T) {
 	d := deployed()
 	for _, kind := range []string{"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::EC2::SecurityGroupIngress"} {
-		wantNames(t, kind, d.all(kind), nil)
+		check.Names(t, kind, d.all(kind), nil)
 	}
-	wantNames(t, "security groups", d.all("AWS::EC2::SecurityGroup"), []string{"RunnerGroup"})
+	check.Names(t, "security groups", d.all("AWS::EC2::SecurityGroup"), []string{"RunnerGroup"})
 	d.check(t, []property{{"RunnerGroup", "SecurityGroupIngress", ""}})
 	for _, name := range d.all("AWS::EC2::VPCEndpoint") {
 		d.check(t, []property{{name, "VpcEndpointType", `"Gateway"`}})

@@ -1,6 +1,10 @@
 package templatetests
 
-import "testing"
+import (
+	"testing"
+
+	"lipsync/internal/test/check"
+)
 
 // Certificates of the domains in the template with other settings, and the address of its API.
 const (
@@ -11,7 +15,7 @@ const (
 
 // TestDomain checks that each address that people see has the operator's domain, if there is one.
 func TestDomain(t *testing.T) {
-	wantNames(t, "domains", deployed().all("AWS::ApiGateway::DomainName"), nil)
+	check.Names(t, "domains", deployed().all("AWS::ApiGateway::DomainName"), nil)
 	other().check(t, []property{
 		{"Domain", "DomainName", `"lipsync.example.com"`},
 		{"Domain", "RegionalCertificateArn", `"` + certificate + `"`},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 // TestFailedJobs checks that only EventBridge may write the log of failed jobs.
@@ -72,7 +74,7 @@ func TestEvents(t *testing.T) {
 	for _, f := range filters {
 		got = append(got, f.Pattern)
 	}
-	wantNames(t, "filters of the stream", got, want)
+	check.Names(t, "filters of the stream", got, want)
 }
 
 // otherBus is the bus of the template with other settings.

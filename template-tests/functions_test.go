@@ -26,6 +26,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/check"
 )
 
 func TestFunctions(t *testing.T) {
@@ -47,7 +48,7 @@ func TestFunctions(t *testing.T) {
 			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "broker": "54"}[f]},
 		})
 	}
-	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), append(want, "Small"))
+	check.Names(t, "functions", deployed().all("AWS::Lambda::Function"), append(want, "Small"))
 }
 
 // TestMemory checks the memory of each function in MiB.
@@ -204,7 +205,7 @@ func compare(t *testing.T, folder string, told map[string]string) {
 	others := []string{"LIPSYNC_ALLOW_PRIVATE_NETWORKS", "LIPSYNC_ONNXRUNTIME"} // for tests and other machines
 	asked = slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(others, name) })
 	slices.Sort(asked)
-	wantNames(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
+	check.Names(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
 }
 
 // wired has the contents of a program's source: the parts of the service, whether it has the

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 // TestProvenance checks who may do what with secrets: only the runner, and the function that is one, may read that of the key that signs outputs, and only if the settings name it. Its
@@ -11,8 +13,8 @@ import (
 func TestProvenance(t *testing.T) {
 	const session = "DashboardPagesRoleDefaultPolicy secretsmanager:GetSecretValue SessionSecret"
 	const signer = "RunnerRoleDefaultPolicy secretsmanager:GetSecretValue arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:lipsync/signer-??????"
-	wantNames(t, "rights to secrets", deployed().secretRights(t), []string{session})
-	wantNames(t, "rights to secrets", other().secretRights(t), []string{session, signer, strings.Replace(signer, "Runner", "Small", 1)})
+	check.Names(t, "rights to secrets", deployed().secretRights(t), []string{session})
+	check.Names(t, "rights to secrets", other().secretRights(t), []string{session, signer, strings.Replace(signer, "Runner", "Small", 1)})
 	for want, of := range map[string]template{"false ": deployed(), "true lipsync/signer": other()} {
 		var pairs []struct{ Name, Value string }
 		of.read(t, "Runner", "ContainerProperties.Environment", &pairs)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/check"
 )
 
 // rights has everything that each role may do: actions with their resources. X-Ray, ListJobs, ListStreams and
@@ -187,7 +188,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	for role, want := range rights() {
-		wantNames(t, role, got[role], want)
+		check.Names(t, role, got[role], want)
 		delete(got, role)
 	}
 	for role, actions := range got {
@@ -351,6 +352,6 @@ func TestSigners(t *testing.T) {
 			{name + "Pool", "SupportedLoginProviders", ""},
 		})
 	}
-	wantNames(t, "pools of identities", deployed().all("AWS::Cognito::IdentityPool"), []string{"SignerPool", "DashboardSignerPool"})
-	wantNames(t, "rights of identities", deployed().all("AWS::Cognito::IdentityPoolRoleAttachment"), nil)
+	check.Names(t, "pools of identities", deployed().all("AWS::Cognito::IdentityPool"), []string{"SignerPool", "DashboardSignerPool"})
+	check.Names(t, "rights of identities", deployed().all("AWS::Cognito::IdentityPoolRoleAttachment"), nil)
 }

@@ -1,6 +1,10 @@
 package templatetests
 
-import "testing"
+import (
+	"testing"
+
+	"lipsync/internal/test/check"
+)
 
 // host is the address of the API in the templates.
 const host = "https://Api.execute-api.AWS::Region.AWS::URLSuffix"
@@ -32,7 +36,7 @@ func TestUsers(t *testing.T) {
 
 // TestClient checks that Cognito sends people only to the dashboard.
 func TestClient(t *testing.T) {
-	wantNames(t, "clients", deployed().all("AWS::Cognito::UserPoolClient"), []string{"DashboardClient"})
+	check.Names(t, "clients", deployed().all("AWS::Cognito::UserPoolClient"), []string{"DashboardClient"})
 	deployed().check(t, []property{
 		{"DashboardClient", "UserPoolId", `"Users"`},
 		{"DashboardClient", "GenerateSecret", `false`},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 func TestTable(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestBucket(t *testing.T) {
-	wantNames(t, "buckets", deployed().all("AWS::S3::Bucket"), []string{"Media"})
+	check.Names(t, "buckets", deployed().all("AWS::S3::Bucket"), []string{"Media"})
 	deployed().check(t, []property{
 		{"Media", "PublicAccessBlockConfiguration",
 			`{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`},
@@ -76,7 +78,7 @@ func TestNobodyElse(t *testing.T) {
 		if !tls {
 			t.Errorf("%s allows calls without TLS", name)
 		}
-		wantNames(t, name, got, want[name])
+		check.Names(t, name, got, want[name])
 		delete(want, name)
 	}
 	for name := range want {
@@ -142,7 +144,7 @@ func TestLogs(t *testing.T) {
 	for _, f := range functionNames() {
 		want = append(want, logical(f)+"Log")
 	}
-	wantNames(t, "log groups", groups, want)
+	check.Names(t, "log groups", groups, want)
 	for _, name := range groups {
 		deployed().check(t, []property{{name, "RetentionInDays", `30`}})
 		other().check(t, []property{{name, "RetentionInDays", `7`}})

@@ -299,15 +299,6 @@ func (t template) check(tt *testing.T, properties []property) {
 	}
 }
 
-func wantNames(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: got %q, want %q", what, got, want)
-	}
-}
-
 // functionNames returns the folders of functions/.
 func functionNames() []string {
 	folders, err := filepath.Glob("../functions/*/main.go")

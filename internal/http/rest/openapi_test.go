@@ -18,6 +18,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"go.yaml.in/yaml/v3"
+
+	"lipsync/internal/test/check"
 )
 
 func loadDocument(t testing.TB) *openapi3.T {
@@ -66,11 +68,7 @@ func TestDocumentedEndpoints(t *testing.T) {
 	for _, e := range Endpoints() {
 		served = append(served, e.Method+" "+e.Path)
 	}
-	slices.Sort(documented)
-	slices.Sort(served)
-	if !slices.Equal(documented, served) {
-		t.Errorf("documented %v\nserved     %v", documented, served)
-	}
+	check.Names(t, "documented endpoints", documented, served)
 }
 
 // TestDescribed checks that each property and parameter of the document has a description.

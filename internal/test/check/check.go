@@ -1,4 +1,4 @@
-// Package check has the checks that tests of the domain share.
+// Package check has the checks that tests share.
 package check
 
 import (
@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,25 @@ func Want[T any](t testing.TB, what string, got, want T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
+}
+
+// Names compares two lists of names in any order, and tells only the names that differ.
+func Names(t testing.TB, what string, got, want []string) {
+	t.Helper()
+	if extra, missing := without(got, want), without(want, got); len(extra)+len(missing) > 0 {
+		t.Errorf("%s: got also %q, and not %q", what, extra, missing)
+	}
+}
+
+// without returns the names without the others, each of which takes one away.
+func without(names, others []string) []string {
+	left := slices.Clone(names)
+	for _, name := range others {
+		if i := slices.Index(left, name); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	return left
 }
 
 // Error compares an error's code and public message. Both are "" for no error.
