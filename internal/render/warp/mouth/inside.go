@@ -29,7 +29,7 @@ type pane struct {
 	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
 	share  float32    // how much of the drawn inside it hides, 0 to 1
 	end    float32    // depth at which it ends: 1 is at the lower lip
-	light  float32    // factor of the luma, which brings it into the light of the frame; a small gap darkens it further
+	light  float32    // factor of the luma, which brings it into the light of the frame; the shadows of lips that come nearer darken it further
 }
 
 // Constants of what is seen of the inside, by eye.
@@ -86,9 +86,11 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 		share, from = l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
 	}
 	x := q.X - in.middle
+	behind := behindLips + backwards*square(x)
+	here := lit(depth*open, (1-depth)*open, behind)
 	if share < 1 {
 		if s := x / in.half; luma {
-			v[0] = in.drawnLuma(s, depth, open, lit(depth*open, (1-depth)*open, behindLips+backwards*square(x)))
+			v[0] = in.drawnLuma(s, depth, open, here)
 		} else {
 			v = in.drawnChroma(s, depth, open)
 		}
@@ -97,7 +99,8 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	case share == 0:
 	case luma:
 		upper, lower := l.lips.inner(from.X)
-		light := l.light * min(litMiddle(open)/litMiddle(lower-upper), 1)
+		// A wider gap doesn't make teeth brighter than they are seen in the example.
+		light := l.light * min(here/lit(from.Y-upper, max(lower-from.Y, leastGap), behind), 1)
 		v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), light) - v[0]) * share
 	default:
 		cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
@@ -111,12 +114,6 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 // under which it is seen.
 func lit(below, above, behind float32) float32 {
 	return (below/sqrt(square(below)+square(behind)) + above/sqrt(square(above)+square(behind))) / 2
-}
-
-// litMiddle returns the share of the light that falls on front teeth through the middle of a gap.
-func litMiddle(gap float32) float32 {
-	gap = max(gap, leastGap)
-	return lit(gap/2, gap/2, behindLips)
 }
 
 // seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
