@@ -91,8 +91,8 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 // mix returns the mix that an output has if its sound isn't just the speech track.
 func (in input) mix(source, frames int) ffmpeg.Mix {
 	o := in.job.Options
-	m := ffmpeg.Mix{Voice: in.speech.Info, VoiceGain: o.VoiceGain.Gain(), Length: in.length(frames),
-		VoiceParts: in.parts(func(o order.Options) float64 { return o.VoiceGain.Gain() })}
+	m := ffmpeg.Mix{Voice: in.speech.Info, VoiceGain: o.VoiceGain.Factor(), Length: in.length(frames),
+		VoiceParts: in.parts(func(o order.Options) float64 { return o.VoiceGain.Factor() })}
 	if o.OriginalGain != 0 || len(in.job.Segments) > 0 {
 		m.Original = in.original(source, frames)
 	}
@@ -139,9 +139,9 @@ func (in input) original(source, frames int) *ffmpeg.Original {
 		return nil
 	}
 	options := in.job.Options
-	o := &ffmpeg.Original{Video: in.video, Gain: float64(options.OriginalGain), Span: in.length(source), Speed: 1, Duck: bool(options.Duck)}
+	o := &ffmpeg.Original{Video: in.video, Gain: options.OriginalGain.Factor(), Span: in.length(source), Speed: 1, Duck: bool(options.Duck)}
 	if len(in.job.Segments) > 0 {
-		o.Gain, o.Parts = 1, in.parts(func(o order.Options) float64 { return float64(o.OriginalGain) })
+		o.Gain, o.Parts = 1, in.parts(func(o order.Options) float64 { return o.OriginalGain.Factor() })
 	}
 	switch {
 	case options.SyncMode == order.Remap:

@@ -4,10 +4,8 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lipsync/internal/domain/failure"
@@ -226,22 +224,4 @@ func (n *Named[K]) UnmarshalText(text []byte) error {
 	}
 	*n = Named[K](index)
 	return nil
-}
-
-// number parses a number that the option takes.
-func (o *Option) number(text []byte) (float64, error) {
-	n, err := strconv.ParseFloat(string(text), 64)
-	whole := o.Shape != Integer || n == math.Trunc(n) // JSON has no integers: 1e3 is one
-	if err == nil && n >= o.Least && n <= o.Most && whole {
-		return n, nil
-	}
-	rule := "a number"
-	if o.Shape == Integer {
-		rule = "a whole number"
-	}
-	rule = fmt.Sprintf("%s must be %s from %g to %g", o.Name, rule, o.Least, o.Most)
-	for _, name := range o.Names() {
-		rule += ", or " + name
-	}
-	return 0, failure.New(failure.Invalid, rule)
 }

@@ -177,30 +177,17 @@ func (r *FrameRate) UnmarshalText(text []byte) error {
 }
 
 // Width is a width in pixels. 0 is the width of the video.
-type Width int
+type Width = Whole[width]
+
+type width struct{}
+
+func (width) option() *Option { return &widthOption }
 
 // The widths of outputs.
 const (
 	leastWidth = 16
 	MostWidth  = 4096
 )
-
-// String returns the number of pixels, and "" for the width of the video.
-func (w Width) String() string {
-	if w == 0 {
-		return ""
-	}
-	return strconv.Itoa(int(w))
-}
-
-// UnmarshalText reads a number of pixels. The error of anything else is Invalid, and says what is possible.
-func (w *Width) UnmarshalText(text []byte) error {
-	pixels, err := widthOption.number(text)
-	if err == nil {
-		*w = Width(pixels)
-	}
-	return err
-}
 
 // FileName is the name under which an output is downloaded, except for its extension. "" stands for a name
 // that is derived from that of the video.
