@@ -138,10 +138,10 @@ func (o *Option) Names() (names []string) {
 	return names
 }
 
-// namesOf returns the names of options, as refusals list them.
-func namesOf(options []*Option) string {
+// NamesAt returns the names of the options of any of the scopes, as refusals list them.
+func NamesAt(scopes Scope) string {
 	var names []string
-	for _, o := range options {
+	for _, o := range OptionsAt(scopes) {
 		names = append(names, o.Name)
 	}
 	return strings.Join(names, ", ")
@@ -153,7 +153,7 @@ func find(object string, scope Scope, name string) (*Option, error) {
 	all := OptionsAt(scope)
 	n := slices.IndexFunc(all, func(o *Option) bool { return o.Name == name })
 	if n < 0 {
-		return nil, failure.New(failure.Invalid, fmt.Sprintf("%s has no field %.30q; it has: %s", object, name, namesOf(all)))
+		return nil, failure.New(failure.Invalid, fmt.Sprintf("%s has no field %.30q; it has: %s", object, name, NamesAt(scope)))
 	}
 	return all[n], nil
 }

@@ -99,7 +99,7 @@ func TestOutputRefusals(t *testing.T) {
 	var o order.Options
 	for _, text := range []string{`{"output":{}}`, `{"output":null}`} {
 		check.Error(t, text, json.Unmarshal([]byte(text), &o), failure.Invalid,
-			`options has no field "output"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask, audio_track, video_track`)
+			`options has no field "output"; it has: `+order.NamesAt(order.OfRequest))
 	}
 }
 

@@ -154,7 +154,7 @@ func parseTime(text []byte) (t time.Duration, ok bool) {
 func (s *Segment) readOptions(text []byte) error {
 	err := readObject("options", text, func(name string, _ json.RawMessage) error {
 		if _, err := find("options", OfSegment, name); err != nil {
-			return failure.New(failure.Invalid, "options of a segment can be: "+namesOf(OptionsAt(OfSegment)))
+			return failure.New(failure.Invalid, "options of a segment can be: "+NamesAt(OfSegment))
 		}
 		return nil
 	})
@@ -172,7 +172,7 @@ func (s Segments) Check(o Options) error {
 	switch {
 	case len(s) > 0 && slices.ContainsFunc(OptionsAt(OfRequest), func(option *Option) bool { return option.Where&BesideSegments == 0 && option.Changed(o) }):
 		return failure.New(failure.Invalid, fmt.Sprintf("with segments the options of the whole request can be: %s; each segment can have: %s",
-			namesOf(OptionsAt(BesideSegments)), namesOf(OptionsAt(OfSegment))))
+			NamesAt(BesideSegments), NamesAt(OfSegment)))
 	case len(s) > 0 && len(s.Within(o.Preview)) == 0:
 		return failure.New(failure.Invalid, "no segment is in the preview")
 	}

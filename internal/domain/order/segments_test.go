@@ -30,7 +30,7 @@ func TestSegments(t *testing.T) {
 	check.Want(t, "unknown audio", unknown && ref == "ben", true)
 	check.Must(t, got.Check(order.Options{NoFace: order.FailFaceless, Output: order.Output{Width: 320}}))
 	check.Error(t, "other options", got.Check(order.Options{SyncMode: order.Loop}), failure.Invalid,
-		"with segments the options of the whole request can be: no_face, preview, mask, video_track; each segment can have: silence, voice_gain, original_gain, face")
+		"with segments the options of the whole request can be: "+order.NamesAt(order.BesideSegments)+"; each segment can have: "+order.NamesAt(order.OfSegment))
 	check.Must(t, order.Segments(nil).Check(order.Options{SyncMode: order.Loop}))
 
 	const list, span = "segments must be a list of 1 to 100 segments", "start and end of a segment must be numbers from 0 to 86400, the end after the start"
@@ -52,7 +52,7 @@ func TestSegments(t *testing.T) {
 		`[{"start":0,"end":1,"audio":{"start":1,"end":.5}}]`:  "segments must be a list of 1 to 100 segments", // no JSON
 		`[{"start":0,"end":1,"audio":{"start":1,"end":0.5}}]`: audio,
 		`[{"start":0,"end":1,"audio":{"Start":1,"end":2}}]`:   audio,
-		`[{"start":0,"end":1,"options":{"duck":true}}]`:       "options of a segment can be: silence, voice_gain, original_gain, face",
+		`[{"start":0,"end":1,"options":{"duck":true}}]`:       "options of a segment can be: " + order.NamesAt(order.OfSegment),
 		`[{"start":0,"end":1,"options":{"face":{"boxes_url":"https://a.example"}}}]`: "face of a segment must be auto, id, or frame and point",
 		`[{"start":0,"end":1,"options":{"silence":"no"}}]`:                           "silence must be one of: rest, keep",
 	} {

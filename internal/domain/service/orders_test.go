@@ -81,18 +81,18 @@ func TestTracks(t *testing.T) {
 	preview := params(`[{"start":0,"end":1},{"start":3,"end":4}]`, plain)
 	preview.Options.Preview = order.Preview{Start: time.Second, Length: 2 * time.Second}
 	for sentence, p := range map[string]requests.Params{
-		"audios with ref need segments":                                params("", ana),
-		"segments can't be used with disable_active_speaker_detection": largest,
-		"there can be at most 10 audios":                               params(two, many...),
-		"ref of an audio must be 1 to 255 characters":                  params(two, web(strings.Repeat("x", 256), "https://a.example/")),
-		`two audios have the ref "ana"`:                                params(two, ana, plain, ana),
-		"no segment has the audio without ref":                         params(`[{"start":0,"end":1,"audio":{"ref":"ana"}}]`, ana, plain),
-		`no segment has the audio "ben"`:                               params(two, ana, plain, web("ben", "https://a.example/")),
-		`segment has an audio without ref; there is: "ana"`:            params(two, ana),
-		`segment has the audio "ana"; there is: one without ref`:       params(two, plain),
-		"no segment is in the preview":                                 preview,
-		"with segments the options of the whole request can be: no_face, preview, mask, video_track; each segment can have: silence, voice_gain, original_gain, face": options,
-		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                                            params(two, ana, web("", "ftp://x")),
+		"audios with ref need segments":                                                                    params("", ana),
+		"segments can't be used with disable_active_speaker_detection":                                     largest,
+		"there can be at most 10 audios":                                                                   params(two, many...),
+		"ref of an audio must be 1 to 255 characters":                                                      params(two, web(strings.Repeat("x", 256), "https://a.example/")),
+		`two audios have the ref "ana"`:                                                                    params(two, ana, plain, ana),
+		"no segment has the audio without ref":                                                             params(`[{"start":0,"end":1,"audio":{"ref":"ana"}}]`, ana, plain),
+		`no segment has the audio "ben"`:                                                                   params(two, ana, plain, web("ben", "https://a.example/")),
+		`segment has an audio without ref; there is: "ana"`:                                                params(two, ana),
+		`segment has the audio "ana"; there is: one without ref`:                                           params(two, plain),
+		"no segment is in the preview":                                                                     preview,
+		order.Segments{{}}.Check(options.Options).Error():                                                  options,
+		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes": params(two, ana, web("", "ftp://x")),
 	} {
 		_, err := f.Generate(t.Context(), c, p)
 		check.Error(t, sentence, err, failure.Invalid, sentence)

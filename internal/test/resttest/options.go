@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"strings"
 	"testing"
 
 	"lipsync/internal/domain/order"
@@ -27,11 +26,7 @@ const (
 
 // hasNo returns the refusal of an unknown field of options or of an output.
 func hasNo(object string, scope order.Scope, field string) string {
-	var names []string
-	for _, o := range order.OptionsAt(scope) {
-		names = append(names, o.Name)
-	}
-	return fmt.Sprintf("%s has no field %q; it has: %s", object, field, strings.Join(names, ", "))
+	return fmt.Sprintf("%s has no field %q; it has: %s", object, field, order.NamesAt(scope))
 }
 
 // options sends options in both generate calls, and reads them in the details of the request.

@@ -155,7 +155,13 @@ func tables() map[string]string {
 		}
 		parts[name] += "\n"
 	}
+	parts["options"] += "Segments take " + list(order.OfSegment) + "; beside them a request takes " + list(order.BesideSegments) + ".\n\n"
 	return parts
+}
+
+// list returns the names of the options of a scope, in Markdown.
+func list(scope order.Scope) string {
+	return code(strings.ReplaceAll(order.NamesAt(scope), ", ", "`, `"))
 }
 
 // lines returns the lines of an option in a table: one for all values, or one for each. The names are in Markdown.
