@@ -187,7 +187,7 @@ func run(t *testing.T, jobs []option, render Render) {
 	})
 	for larger, smaller := range map[string]string{"wide mask": "narrow mask", "high quality": "low quality"} {
 		if s.figures[larger] < 1.1*s.figures[smaller] {
-			t.Errorf("%s: got %.0f, and %.0f with %s", larger, s.figures[larger], s.figures[smaller], smaller)
+			t.Errorf("%s: got %.0f, want 1.1 times the %.0f of %s or more", larger, s.figures[larger], s.figures[smaller], smaller)
 		}
 	}
 }
