@@ -288,7 +288,7 @@ func TestFieldOpens(t *testing.T) {
 // at their place, while it opens a little. When it opens far it shows a drawn inside: teeth in the measured colour, and behind them neither the
 // lips' colour nor black.
 func TestInside(t *testing.T) {
-	const dark, toothDepth = 60, .14 // luma of the example's inside, and depth at which the drawn inside is tooth
+	const dark, toothDepth = 60, .18 // luma of the example's inside, and depth at which the drawn inside is tooth
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
 	p := &Person{Most: .25}
@@ -312,7 +312,7 @@ func TestInside(t *testing.T) {
 		{"a little", .11, []Example{best}, .05, .5, dark - 10, dark + 10},
 		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
 		{"far", .26, []Example{best}, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, []Example{best}, .05, .12, teethColour[0] - 8, teethColour[0] + 8},
+		{"far, teeth under its lip", .26, []Example{best}, .05, .14, teethColour[0] - 8, teethColour[0] + 8},
 		{"far, teeth without an example", .26, nil, .05, toothDepth, lipColour[0] / 4 * 5, lipColour[0] / 2 * 3},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
@@ -447,10 +447,10 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 			"an example whose lips are nearer to the nose": {Person: p, Example: &other, Shape: lowered, Under: s, Own: own},
 		} {
 			painted, _ := Paint(frame, w)
-			got := k.upper + .01
-			for ; got < k.lower; got += .002 {
+			got := k.lower - .01
+			for ; got > k.upper; got -= .002 { // from below, since the upper lip darkens the teeth
 				at := to.Apply(geom.Point{X: closed.Middle(), Y: got})
-				if pixels.LumaAt(painted.Image, at) < (dark+float32(teethColour[0]))/2 {
+				if pixels.LumaAt(painted.Image, at) > (dark+float32(teethColour[0]))/2 {
 					break
 				}
 			}

@@ -26,7 +26,8 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestLentLight checks that teeth of an example are as bright as in it through a gap like its own or a larger one, and get darker towards the lips through a smaller one.
+// TestLentLight checks that teeth of an example are as bright as in it between lips like its own or farther apart, and get darker towards a lip that comes
+// nearer, more so towards the upper one.
 func TestLentLight(t *testing.T) {
 	const gap = .2
 	m := someLips(gap)
@@ -34,19 +35,21 @@ func TestLentLight(t *testing.T) {
 	in := inside{middle: m.Middle(), half: m.Width() / 2, pane: &pane{
 		pixels: drawLips(&m, teethColour), to: geom.Similarity{A: canonicalPixels}, lips: &m, share: 1, end: 1, light: 1,
 	}}
-	// at returns the luma of a place so far below the upper lip, as a share of that in the example, through a gap of so much times its own.
-	at := func(below, times float32) float32 {
-		open := times * (lower - upper)
-		return (in.at(geom.Point{X: m.Middle(), Y: upper + below}, below/open, open, true)[0] - black) / float32(teethColour[0]-black)
+	// at returns the luma of a place, as a share of that in the example, if the lips come nearer by these lengths.
+	at := func(y, down, up float32) float32 {
+		open := lower - up - upper - down
+		return (in.at(geom.Point{X: m.Middle(), Y: y}, (y-upper-down)/open, open, true)[0] - black) / float32(teethColour[0]-black)
 	}
-	for _, below := range []float32{.03, .1} {
-		for _, times := range []float32{1, 1.3} {
-			if got := at(below, times); abs(got-1) > .02 {
-				t.Errorf("teeth %g below the upper lip have %.2f of their luma through %g times their gap", below, got, times)
+	for _, y := range []float32{upper + .03, (upper + lower) / 2, lower - .03} {
+		for _, wider := range []float32{0, .05} {
+			if got := at(y, -wider, -wider); abs(got-1) > .02 {
+				t.Errorf("teeth at %.2f have %.2f of their luma between lips that are %g farther away", y, got, wider)
 			}
 		}
 	}
-	if middle, lip := at(.05, .4), at(.08, .4); middle > .97 || lip > middle-.1 {
-		t.Errorf("through a smaller gap teeth have %.2f of their luma in its middle, and %.2f near the lower lip", middle, lip)
+	const by, near = .08, .015
+	below, above := at(upper+by+near, by, 0), at(lower-by-near, 0, by)
+	if below > .7 || above > .97 || above < below+.2 {
+		t.Errorf("teeth have %.2f of their luma below the upper lip, %.2f above the lower lip", below, above)
 	}
 }
