@@ -49,7 +49,7 @@ func TestLentLight(t *testing.T) {
 	}
 	const by, near = .08, .015
 	below, above := at(upper+by+near, by, 0), at(lower-by-near, 0, by)
-	if below > .7 || above > .97 || above < below+.2 {
+	if below > .8 || above > .97 || above < below+.1 {
 		t.Errorf("teeth have %.2f of their luma below the upper lip, %.2f above the lower lip", below, above)
 	}
 }
