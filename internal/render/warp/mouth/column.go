@@ -32,26 +32,28 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	shift := w.Shift.Y + (1-arch(s))*(w.Right*pixels.Unit(.5+s/2)+w.Left*pixels.Unit(.5-s/2)) // of the face at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.Nose, m.Top.middle(), m.Bottom.middle(), chin
 	u, l := m.inner(x + c.aside)
-	if abs(s) >= 1 { // beside the mouth, where both edges are at the height of the corner
+	round := min(w.round/reached, 1)
+	puckered := round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) // how far rounding shuts the lips here, 0 to 1
+	if abs(s) >= 1 {                                                         // beside the mouth, where both edges are at the height of the corner
+		lap := roundHides * puckered * pixels.Unit((1+cornerSoft-abs(s))/cornerSoft)
 		c.upper, c.lower = u+shift, u+shift
-		c.from = []float32{m.Nose, u, chin, neck}
-		c.to = []float32{m.Nose, u + shift, chin + sunk, neck}
+		c.from = []float32{m.Nose, u - lap, u + lap, chin, neck}
+		c.to = []float32{m.Nose, u + shift, u + shift, chin + sunk, neck}
+		c.jump = 2 * lap * c.fade
 		return c
 	}
 	even := m.opening(x+c.aside, s, w.Gap) // of lips that aren't rounded: it places their outer edges
-	round := min(w.round/reached, 1)
-	gap := even + (rounded(s, w.Gap)-even)*round
+	gap := even + (w.Gap*oval(s)/ovalMean-even)*round
 	c.upper, c.lower = m.part(u+shift, l+shift, gap)
 	high, low := m.part(u+shift, l+shift, even)
 	closed := smoothstep(2 - 2*gap/thinGap)
 	c.shut = closed * closing(l-u-gap)
 	roll := w.roll * c.shut                                                                 // lips that were apart roll inwards as they meet
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
-	puckered := round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest))                // how far rounding shuts the lips here, 0 to 1
-	lap += roundHides * puckered * pixels.Unit((1-abs(s))/cornerSoft)
+	lap += roundHides * puckered
 	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-leastLip-lap/2), max(bottom, l+leastLip+lap/2)
-	edge, under := max(u-lap, top+leastLip/2), min(l+lap, bottom-leastLip/2) // of the parts of the lips that stay in sight
+	edge, under := max(u-lap, top+leastLip/2), min(l+max(lap, w.crumbs*arch(s)), bottom-leastLip/2) // of the parts of the lips that stay in sight
 	edge, under = edge-(edge-top)*roll, under+(bottom-under)*roll
 	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)

@@ -43,3 +43,38 @@ func bounds(to geom.Similarity, r region) image.Rectangle {
 	}
 	return pixels.Even(out)
 }
+
+const (
+	mostCrumbs = .05  // largest height of crumbs, canonical: an edge of lips is read up to 2 mm beside its place, and is soft
+	toothOver  = 1.15 // least luma of teeth, as a multiple of that of the lip below them, so that they are told from it; by eye
+)
+
+// crumbs returns the height of the teeth that lie on what was read as the lower lip, canonical: as far below its edge as it is brighter than half way
+// from the lip to the teeth above it, and the soft edge of these.
+func (e *Example) crumbs() float32 {
+	const columns, steps, step = 9, 5, mostCrumbs / 5
+	m := &e.Shown.Lips
+	luma := func(at func(x float32) float32) (mean float32) {
+		for k := range columns {
+			x := m.Middle() + m.Width()*.5*(float32(k)/(columns-1)-.5)
+			mean += pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: at(x)})) / columns
+		}
+		return mean
+	}
+	below := func(n int) float32 {
+		return luma(func(x float32) float32 { return m.Lower.at(m, x) + float32(n)*step })
+	}
+	lip := luma(func(x float32) float32 { return (m.Lower.at(m, x) + m.Bottom.at(m, x)) / 2 })
+	teeth := max(below(0), below(-1), below(-2), below(-3))
+	if teeth-black < toothOver*(lip-black) {
+		return 0
+	}
+	n := 0
+	for n < steps-1 && below(n+1) > (teeth+lip)/2 {
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	return float32(n+1) * step
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 )
 
 // TestEvenRectangles checks the rectangle of the frame that holds a region.
@@ -20,6 +21,43 @@ func TestEvenRectangles(t *testing.T) {
 	} {
 		if got := bounds(c.to, region{right: 1, bottom: 2}); got != c.want {
 			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
+		}
+	}
+}
+
+// TestCrumbs checks that teeth that were read as the lower lip are found, that nothing is found on a lip without them or below a dark inside, and that
+// they are hidden.
+func TestCrumbs(t *testing.T) {
+	const low = .03 // by so much the edge of the lower lip was read too high
+	to := geom.Similarity{A: canonicalPixels}
+	for _, c := range []struct {
+		name   string
+		inside [2]uint8
+		low    float32
+		want   float32
+	}{
+		{"teeth on the lip", teethColour, low, low}, {"teeth above the lip", teethColour, 0, 0}, {"dark on the lip", [2]uint8{60, 140}, low, 0},
+	} {
+		m := someLips(.2)
+		e := Example{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, c.inside)}
+		for k := range e.Shown.Lower {
+			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.low, e.Shown.Upper[k])
+		}
+		e.look = lookOf(e.Pixels, to)
+		if got := e.crumbs(); abs(got-c.want) > .011 {
+			t.Errorf("%s: got crumbs of %.3f, want %.3f", c.name, got, c.want)
+		}
+		if c.want == 0 {
+			continue
+		}
+		frame := someLips(0)
+		shape := Shape{Gap: e.Shown.Gap(), Width: e.Shown.Width(), Upper: 1, Lower: 1}
+		painted, _ := Paint(drawLips(&frame, lipColour), &Wanted{
+			Person: &Person{Most: .25, Line: frame.Level(), look: e.look}, Own: Observation{To: to, Lips: frame}, Example: &e, Shape: shape, Under: shape,
+		})
+		k := newColumn(&e.Shown.Lips, shape, frame.Middle())
+		if got := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: frame.Middle(), Y: k.lower + low/2})); got > float32(lipColour[0])*1.1 {
+			t.Errorf("%s: the edge of the lip has a luma of %.0f", c.name, got)
 		}
 	}
 }

@@ -72,7 +72,7 @@ const (
 	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
 	roundHides   = .03  // height of the edge of each lip that rounding hides where it shuts the sides of the mouth; by eye
-	cornerSoft   = .05  // half widths before a corner over which roundHides ends; by eye
+	cornerSoft   = .2   // half widths beyond a corner over which roundHides ends, since the dark of a corner is seen there too; by eye
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
 
@@ -89,18 +89,19 @@ const (
 
 // Shape is the form that a mouth is given. Lengths are canonical.
 type Shape struct {
-	Gap   float32    // between the lips, the mean of the middle half
-	Width float32    // from corner to corner
-	Shift geom.Point // of the mouth as a whole
-	round float32    // how far the lips round, 0 to 1: raised corners come down to the level of the lips, see Outline.Give, and the sides of the opening shut
-	Left  float32    // by how much the left corner goes down
-	Right float32    // by how much the right corner goes down
-	Upper float32    // height of the upper lip, as a multiple of its own
-	Lower float32    // height of the lower lip, as a multiple of its own
-	hide  float32    // height of the edges of both lips together that lips which are pressed together hide
-	roll  float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
-	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
-	far   float32    // the face around the mouth moves so much farther out than usual, as a share: 0 is as usual, .25 a quarter farther
+	Gap    float32    // between the lips, the mean of the middle half
+	Width  float32    // from corner to corner
+	Shift  geom.Point // of the mouth as a whole
+	round  float32    // how far the lips round, 0 to 1: raised corners come down to the level of the lips, see Outline.Give, and the sides of the opening shut
+	Left   float32    // by how much the left corner goes down
+	Right  float32    // by how much the right corner goes down
+	Upper  float32    // height of the upper lip, as a multiple of its own
+	Lower  float32    // height of the lower lip, as a multiple of its own
+	hide   float32    // height of the edges of both lips together that lips which are pressed together hide
+	crumbs float32    // height of the teeth on the edge of the lower lip, which is hidden
+	roll   float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
+	tuck   float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
+	far    float32    // the face around the mouth moves so much farther out than usual, as a share: 0 is as usual, .25 a quarter farther
 }
 
 // region is a canonical rectangle.

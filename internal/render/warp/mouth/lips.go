@@ -19,7 +19,7 @@ type Lips struct {
 
 const (
 	archEnd  = .95 // half widths from the middle at which the inner edges of opened lips meet, a little inside of the corners; by eye
-	roundest = .7  // share of archEnd at which those of lips that are rounded in full meet; at least .53: see meanArch; by eye
+	roundest = .7  // share of archEnd at which those of lips that are rounded in full meet; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
@@ -97,11 +97,23 @@ func (m *Lips) Close() {
 // widths from the middle.
 func arch(s float32) float32 { return max(1-square(s/archEnd), 0) }
 
-// meanArch returns the mean of arch(s/end) in the middle half of a mouth, by the values of an edge. There the lips may not have met.
-func meanArch(end float32) float32 { return 1 - 3./32/square(archEnd*end) }
+// oval returns the distance between lips that are rounded in full, likewise. Their opening is half way from the form of arch, which looks like a beak
+// where it is high, to an ellipse; its sides are shut.
+func oval(s float32) float32 {
+	a := arch(s / roundest)
+	return sqrt(a * sqrt(a))
+}
 
-// archMean is the mean of arch in the middle half of a mouth.
-var archMean = meanArch(1)
+// archMean and ovalMean are the means of arch and oval in the middle half of a mouth.
+var archMean, ovalMean = meanOf(arch), meanOf(oval)
+
+func meanOf(distance func(s float32) float32) float32 {
+	var e edge
+	for k := range e {
+		e[k] = distance(place(k))
+	}
+	return e.mean()
+}
 
 // inner returns the y of the inner edges of the lips at x.
 func (m *Lips) inner(x float32) (upper, lower float32) { return m.Upper.at(m, x), m.Lower.at(m, x) }
@@ -116,10 +128,6 @@ func (m *Lips) opening(x, s, gap float32) float32 {
 	}
 	return lower - upper + (gap-own)*arch(s)/archMean
 }
-
-// rounded returns the distance of the inner edges of lips that are rounded in full, at s half widths from the middle. The sides of the opening are
-// shut.
-func rounded(s, gap float32) float32 { return gap * arch(s/roundest) / meanArch(roundest) }
 
 // measure measures the mouth of a face.
 func measure(f *alignment.Face) (m Lips) {

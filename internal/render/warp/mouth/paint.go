@@ -78,6 +78,7 @@ func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Ex
 	if e := example; e != nil {
 		shown, usual, share = &e.Shown, e.look, 0
 		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.Pixels), shown.To
+		to.crumbs = e.crumbs()
 		l.patch, l.under = newPatch(p, own, to), under
 	}
 	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.Lips, to
