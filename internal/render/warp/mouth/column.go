@@ -51,11 +51,11 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	roll := w.roll * c.shut                                                                 // lips that were apart roll inwards as they meet
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
 	lap += roundHides * puckered
-	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
-	top, bottom = min(top, u-leastLip-lap/2), max(bottom, l+leastLip+lap/2)
-	edge, under := max(u-lap, top+leastLip/2), min(l+max(lap, w.crumbs*arch(s)), bottom-leastLip/2) // of the parts of the lips that stay in sight
+	upperHigh, lowerHigh := max(u-m.Top.at(m, x+c.aside), leastLip), max(m.Bottom.at(m, x+c.aside)-l, leastLip)
+	edge, under := u-lap, l+max(lap, w.crumbs.at(s))                                       // of the parts of the lips that stay in sight
+	top, bottom := min(u-upperHigh, edge-upperHigh/2), max(l+lowerHigh, under+lowerHigh/2) // of thin lips it is the skin beside them that stays
 	edge, under = edge-(edge-top)*roll, under+(bottom-under)*roll
-	above, below := high-(u-top)*w.Upper*(1-roll), low+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
+	above, below := high-upperHigh*w.Upper*(1-roll), low+lowerHigh*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)
 	c.seam = seamDark * closed * closing(under-edge-gap)
 	c.seam *= 1 - puckered*smoothstep((abs(s)-roundest*archEnd)/(1-roundest*archEnd)) // a dark line from a round opening to the corners looks like whiskers

@@ -49,32 +49,44 @@ const (
 	toothOver  = 1.15 // least luma of teeth, as a multiple of that of the lip below them, so that they are told from it; by eye
 )
 
-// crumbs returns the height of the teeth that lie on what was read as the lower lip, canonical: as far below its edge as it is brighter than half way
-// from the lip to the teeth above it, and the soft edge of these.
-func (e *Example) crumbs() float32 {
-	const columns, steps, step = 9, 5, mostCrumbs / 5
+// crumbs are the heights of the teeth that lie on what was read as the lower lip, canonical, at even places from the left corner to the right one.
+type crumbs [17]float32
+
+// crumbs returns the crumbs of an example: the lip is teeth as far below its edge as it is brighter than half way from the lip to the teeth above it,
+// and there is their soft edge. Each place is judged with its neighbours.
+func (e *Example) crumbs() (high crumbs) {
+	const steps, step = 5, mostCrumbs / 5
 	m := &e.Shown.Lips
-	luma := func(at func(x float32) float32) (mean float32) {
-		for k := range columns {
-			x := m.Middle() + m.Width()*.5*(float32(k)/(columns-1)-.5)
-			mean += pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: at(x)})) / columns
+	for k := 1; k < len(high)-1; k++ {
+		luma := func(at func(x float32) float32) (mean float32) {
+			for _, beside := range [...]float32{-1, 0, 1} {
+				x := m.Left.X + m.Width()*(float32(k)+beside)/float32(len(high)-1)
+				mean += pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: at(x)})) / 3
+			}
+			return mean
 		}
-		return mean
+		below := func(n int) float32 {
+			return luma(func(x float32) float32 { return m.Lower.at(m, x) + float32(n)*step })
+		}
+		lip := luma(func(x float32) float32 { return (m.Lower.at(m, x) + m.Bottom.at(m, x)) / 2 })
+		teeth := max(below(0), below(-1), below(-2), below(-3))
+		if teeth-black < toothOver*(lip-black) {
+			continue
+		}
+		n := 0
+		for n < steps-1 && below(n+1) > (teeth+lip)/2 {
+			n++
+		}
+		if n > 0 {
+			high[k] = float32(n+1) * step
+		}
 	}
-	below := func(n int) float32 {
-		return luma(func(x float32) float32 { return m.Lower.at(m, x) + float32(n)*step })
-	}
-	lip := luma(func(x float32) float32 { return (m.Lower.at(m, x) + m.Bottom.at(m, x)) / 2 })
-	teeth := max(below(0), below(-1), below(-2), below(-3))
-	if teeth-black < toothOver*(lip-black) {
-		return 0
-	}
-	n := 0
-	for n < steps-1 && below(n+1) > (teeth+lip)/2 {
-		n++
-	}
-	if n == 0 {
-		return 0
-	}
-	return float32(n+1) * step
+	return high
+}
+
+// at returns the height at s half widths from the middle.
+func (c *crumbs) at(s float32) float32 {
+	u := pixels.Unit((s+1)/2) * float32(len(c)-1)
+	i := min(int(u), len(c)-2)
+	return c[i] + (c[i+1]-c[i])*(u-float32(i))
 }

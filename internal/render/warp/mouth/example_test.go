@@ -44,7 +44,8 @@ func TestCrumbs(t *testing.T) {
 			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.low, e.Shown.Upper[k])
 		}
 		e.look = lookOf(e.Pixels, to)
-		if got := e.crumbs(); abs(got-c.want) > .011 {
+		crumbs := e.crumbs()
+		if got := crumbs.at(0); abs(got-c.want) > .011 {
 			t.Errorf("%s: got crumbs of %.3f, want %.3f", c.name, got, c.want)
 		}
 		if c.want == 0 {

@@ -227,6 +227,20 @@ func TestRoundCorner(t *testing.T) {
 	}
 }
 
+// TestThinLips checks that what is left of the lips near the corners, where they are thin, isn't stretched to more than some twice its height if rounding
+// hides their edges. That would be seen as dark ticks.
+func TestThinLips(t *testing.T) {
+	m := someLips(.2)
+	for _, s := range []float32{-.999, -.97, -.94, .94, .97, .999} {
+		c := newColumn(&m, Shape{Gap: .12, Width: m.Width(), Upper: 1, Lower: 1, round: 1}, m.Middle()+s*m.Width()/2)
+		for _, i := range []int{1, 3} {
+			if before, after := c.from[i+1]-c.from[i], c.to[i+1]-c.to[i]; before <= 0 || after > 2.5*before {
+				t.Errorf("at %g half widths from the middle, piece %d of %.3f becomes one of %.3f", s, i, before, after)
+			}
+		}
+	}
+}
+
 // TestRoundSeam checks that the line between lips that rounding shuts ends before the corners, and that the one of lips that all shut goes on.
 func TestRoundSeam(t *testing.T) {
 	m := someLips(.2)
