@@ -20,8 +20,10 @@ const (
 	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
 	patchMost     = .9  // half of its width, at most: examples have pixels up to cutHalf
 	patchAbove    = .1  // likewise its top rises to this far above the base of the nose: see cutAbove
+	patchOver     = .03 // height of the edge of the upper lip
 	patchUnder    = .12 // height of the shadow under the lower lip, which is to be hidden with the lip
 	patchBeside   = .05 // width of the shadow beside a corner of the mouth, likewise; the narrower the edge is, the more it would be seen
+	patchAside    = .06 // width over which the patch ends beside the mouths where it is unlike the frame
 	patchRaised   = .53 // a corner of the frame's own mouth is at most so far above its middle, as a share of the way: half of the sum of powers at the soft edge
 	patchPower    = 2.5 // it is a superellipse with this exponent, between an ellipse and a rectangle
 )
@@ -30,6 +32,7 @@ const (
 type patch struct {
 	middle, top, bottom float32    // x of its middle, y of its edges
 	side                float32    // from the middle to its left and right edges
+	mouths              region     // that hold the frame's own mouth and the shown one, and the shadows around them
 	masks               *maskTable // nil: usualMasks
 	usual               *patch     // the patch as it is without the option mask; nil if this is it
 }
@@ -43,13 +46,14 @@ func newPatch(p *Person, own *Observation, to Shape) *patch {
 		middle: own.Middle(), top: top, bottom: bottom,
 		side: min(max(patchHalf, to.Width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
+	half, opens := max(own.Width(), to.Width)/2+abs(to.Shift.X)+patchBeside, max(to.Gap-own.Gap(), 0)
+	usual.mouths = region{usual.middle - half, own.Top.middle() - opens*upperShare - patchOver, usual.middle + half, own.Bottom.middle() + opens*(1-upperShare) + patchUnder}
 	usual.cover([2]geom.Point{own.Left, own.Right}, own.Nose)
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
 	size, soft := p.mask.Edge(patchSoft)
-	lips := own.Bottom.middle() + max(to.Gap-own.Gap(), 0)*(1-upperShare) + patchUnder
-	more := (bottom - usual.top) / 2 * (size*usual.hides(p.mask, lips) - 1)
+	more := (bottom - usual.top) / 2 * (size*usual.hides(p.mask, usual.mouths.bottom) - 1)
 	grown := *usual
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
@@ -89,6 +93,21 @@ func (p *patch) region() region {
 
 // mask returns how opaque the patch is at a canonical place, 0 to 1.
 func (p *patch) mask(c geom.Point) float32 { return p.table().at(p.sum(c)) }
+
+// least returns how opaque the patch has to be at a canonical place, 0 to 1: as the usual patch in the ellipse of the mouths, and not at all farther out.
+func (p *patch) least(c geom.Point) float32 {
+	if p.usual != nil {
+		return p.usual.least(c)
+	}
+	m := &p.mouths
+	right, down := c.X-(m.left+m.right)/2, c.Y-(m.top+m.bottom)/2
+	away := sqrt(square(right/(m.right-m.left)) + square(down/(m.bottom-m.top))) // .5 on the ellipse
+	if away <= .5 {
+		return p.mask(c)
+	}
+	beyond := sqrt(square(right)+square(down)) * (1 - .5/away)
+	return p.mask(c) * pixels.Unit(1-beyond/patchAside)
+}
 
 // table returns the masks of the patch's soft edge.
 func (p *patch) table() *maskTable {

@@ -97,9 +97,7 @@ func (l *layer) rules() *ruleGrid {
 				}
 				if r.mask = masks.at(across[x] + along); r.mask > 0 {
 					c.X = g.left + float32(x)/fieldScale
-					if u := l.patch.usual; u != nil {
-						r.mask = l.tones.limit(r.mask, u.mask(c), c)
-					}
+					r.mask = l.tones.limit(r.mask, l.patch.least(c), c)
 					r.tone = l.tones.at(c)
 				}
 				changed = r.mask > 0 || abs(r.under[0]) > still || abs(r.under[1]) > still

@@ -14,7 +14,7 @@ type tones struct {
 	left, top     float32   // canonical place of the first cell
 	width, height int       // cells
 	planes        [3]plane  // logarithm of the gain of luma, shifts of Cb and Cr
-	alike         []float32 // similarity of frame and patch where the patch is more opaque than usual, 0 to 1, row by row; nil for a usual patch
+	alike         []float32 // similarity of frame and patch where the patch is more opaque than it has to be, 0 to 1, row by row
 }
 
 // Constants of tones, by eye.
@@ -27,7 +27,7 @@ const (
 	// Frame and patch are compared where the mask of the usual patch is between these values: in its soft edge.
 	edgeFrom, edgeTo = .02, .6
 
-	// Differences, in levels, at which a comparison has half the weight.
+	// Differences, in levels, at which a comparison has half the weight, and the patch half of its opacity.
 	alienLuma   = 20 // only one of the two shows hair or background
 	alienChroma = 10 // only one of the two shows a lip
 )
@@ -69,9 +69,7 @@ func (l *layer) match() *tones {
 	for k := range fits {
 		t.planes[k] = fits[k].plane(middle)
 	}
-	if l.patch.usual != nil {
-		l.matchMore(t)
-	}
+	l.matchBeside(t)
 	return t
 }
 
@@ -120,26 +118,26 @@ func (f *fit) plane(middle geom.Point) plane {
 	return plane{middle, float32(f.values[0] / f.sums[0][0]), float32(f.values[1] / f.sums[1][1]), float32(f.values[2] / f.sums[2][2])}
 }
 
-// matchMore sets alike. Beyond the usual patch there may be hair or background in the frame, or in the patch: there they are not
+// matchBeside sets alike. Beside the mouths there may be hair or background in the frame, or in the patch, as if a head turns: there they are not
 // alike.
-func (l *layer) matchMore(t *tones) {
+func (l *layer) matchBeside(t *tones) {
 	t.alike = make([]float32, t.width*t.height)
 	for i := range t.alike {
 		t.alike[i] = 1
 		c := t.cell(i)
-		if l.patch.mask(c) > l.patch.usual.mask(c) {
+		if l.patch.mask(c) > l.patch.least(c) {
 			v, tone := l.compare(c), t.at(c)
-			t.alike[i] = 1 / (1 + square((v[0]-toned(v[3], tone[0]))/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma))
+			unlike := square((v[0]-toned(v[3], tone[0]))/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma)
+			t.alike[i] = 1 / (1 + square(unlike))
 		}
 	}
 	scratch := make([]float32, max(t.width, t.height))
 	pixels.BoxBlur(pixels.Plane[float32]{Pix: t.alike, Width: t.width, Height: t.height, Stride: t.width}, scratch, 1, 1)
 }
 
-// limit returns the mask of a patch at a canonical place. Beyond the usual patch it is only as opaque as frame and patch are
-// alike. usual is the mask of the usual patch there.
-func (t *tones) limit(mask, usual float32, c geom.Point) float32 {
-	if mask <= usual {
+// limit returns the mask of a patch at a canonical place. It is more opaque than least only as far as frame and patch are alike.
+func (t *tones) limit(mask, least float32, c geom.Point) float32 {
+	if mask <= least {
 		return mask
 	}
 	x, y := int((c.X-t.left)/toneStep), int((c.Y-t.top)/toneStep)
@@ -148,7 +146,7 @@ func (t *tones) limit(mask, usual float32, c geom.Point) float32 {
 	a, b := t.alike[y*t.width+x:], t.alike[(y+1)*t.width+x:]
 	top, low := a[0]+(a[1]-a[0])*fx, b[0]+(b[1]-b[0])*fx
 	alike := top + (low-top)*fy
-	return usual + (mask-usual)*(alike+(1-alike)*usual)
+	return least + (mask-least)*alike
 }
 
 // compare returns Y, Cb and Cr of the frame, and then of the patch, at a canonical place. Each is
