@@ -52,7 +52,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
 	lap += roundHides * puckered
 	upperHigh, lowerHigh := max(u-m.Top.at(m, x+c.aside), leastLip), max(m.Bottom.at(m, x+c.aside)-l, leastLip)
-	edge, under := u-lap, l+max(lap, w.crumbs.at(s))                                       // of the parts of the lips that stay in sight
+	edge, under := u-max(lap, w.crumbs[0].at(s)), l+max(lap, w.crumbs[1].at(s))            // of the parts of the lips that stay in sight
 	top, bottom := min(u-upperHigh, edge-upperHigh/2), max(l+lowerHigh, under+lowerHigh/2) // of thin lips it is the skin beside them that stays
 	edge, under = edge-(edge-top)*roll, under+(bottom-under)*roll
 	above, below := high-upperHigh*w.Upper*(1-roll), low+lowerHigh*w.Lower*(1-roll)*(1-tuckHides*w.tuck)

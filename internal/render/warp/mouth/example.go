@@ -46,15 +46,21 @@ func bounds(to geom.Similarity, r region) image.Rectangle {
 
 const (
 	mostCrumbs = .05  // largest height of crumbs, canonical: an edge of lips is read up to 2 mm beside its place, and is soft
-	toothOver  = 1.15 // least luma of teeth, as a multiple of that of the lip below them, so that they are told from it; by eye
+	toothOver  = 1.15 // least luma of teeth, as a multiple of that of the lip, so that they are told from it; by eye
 )
 
-// crumbs are the heights of the teeth that lie on what was read as the lower lip, canonical, at even places from the left corner to the right one.
+// crumbs are the heights of the teeth that lie on what was read as a lip, canonical, at even places from the left corner to the right one.
 type crumbs [17]float32
 
-// crumbs returns the crumbs of an example: the lip is teeth as far below its edge as it is brighter than half way from the lip to the teeth above it,
-// and there is their soft edge. Each place is judged with its neighbours.
-func (e *Example) crumbs() (high crumbs) {
+// crumbs returns the crumbs of the upper and the lower lip: a lip is teeth as far beyond its edge as it is brighter than half way from the lip to the
+// teeth beside it, and there is their soft edge. Each place is judged with its neighbours.
+func (e *Example) crumbs() [2]crumbs {
+	m := &e.Shown.Lips
+	return [2]crumbs{e.crumbsOf(&m.Upper, &m.Top, -1), e.crumbsOf(&m.Lower, &m.Bottom, 1)}
+}
+
+// crumbsOf returns the crumbs of a lip with an inner and an outer edge. The outer one lies up or down from the inner one: up is -1, down is 1.
+func (e *Example) crumbsOf(inner, outer *edge, way float32) (high crumbs) {
 	const steps, step = 5, mostCrumbs / 5
 	m := &e.Shown.Lips
 	for k := 1; k < len(high)-1; k++ {
@@ -65,20 +71,20 @@ func (e *Example) crumbs() (high crumbs) {
 			}
 			return mean
 		}
-		below := func(n int) float32 {
-			return luma(func(x float32) float32 { return m.Lower.at(m, x) + float32(n)*step })
+		beyond := func(n float32) float32 {
+			return luma(func(x float32) float32 { return inner.at(m, x) + way*n*step })
 		}
-		lip := luma(func(x float32) float32 { return (m.Lower.at(m, x) + m.Bottom.at(m, x)) / 2 })
-		teeth := max(below(0), below(-1), below(-2), below(-3))
+		lip := luma(func(x float32) float32 { return (inner.at(m, x) + outer.at(m, x)) / 2 })
+		teeth := max(beyond(0), beyond(-1), beyond(-2), beyond(-3))
 		if teeth-black < toothOver*(lip-black) {
 			continue
 		}
-		n := 0
-		for n < steps-1 && below(n+1) > (teeth+lip)/2 {
+		n := float32(0)
+		for n < steps-1 && beyond(n+1) > (teeth+lip)/2 {
 			n++
 		}
 		if n > 0 {
-			high[k] = float32(n+1) * step
+			high[k] = (n + 1) * step
 		}
 	}
 	return high

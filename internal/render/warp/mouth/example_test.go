@@ -25,30 +25,33 @@ func TestEvenRectangles(t *testing.T) {
 	}
 }
 
-// TestCrumbs checks that teeth that were read as the lower lip are found, that nothing is found on a lip without them or below a dark inside, and that
+// TestCrumbs checks that teeth that were read as a lip are found, that nothing is found on a lip without them or below a dark inside, and that
 // they are hidden.
 func TestCrumbs(t *testing.T) {
-	const low = .03 // by so much the edge of the lower lip was read too high
+	const by = .03 // by so much the edge of a lip was read beside its place
 	to := geom.Similarity{A: canonicalPixels}
 	for _, c := range []struct {
-		name   string
-		inside [2]uint8
-		low    float32
-		want   float32
+		name         string
+		inside       [2]uint8
+		upper, lower float32 // by so much the edges were read nearer to each other
+		want         [2]float32
 	}{
-		{"teeth on the lip", teethColour, low, low}, {"teeth above the lip", teethColour, 0, 0}, {"dark on the lip", [2]uint8{60, 140}, low, 0},
+		{"teeth on the upper lip", teethColour, by, 0, [2]float32{by, 0}}, {"teeth on the lower lip", teethColour, 0, by, [2]float32{0, by}},
+		{"teeth beside the lips", teethColour, 0, 0, [2]float32{}}, {"dark on the lips", [2]uint8{60, 140}, by, by, [2]float32{}},
 	} {
 		m := someLips(.2)
 		e := Example{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, c.inside)}
 		for k := range e.Shown.Lower {
-			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.low, e.Shown.Upper[k])
+			e.Shown.Upper[k] = min(e.Shown.Upper[k]+c.upper, e.Shown.Lower[k])
+			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.lower, e.Shown.Upper[k])
 		}
 		e.look = lookOf(e.Pixels, to)
-		crumbs := e.crumbs()
-		if got := crumbs.at(0); abs(got-c.want) > .011 {
-			t.Errorf("%s: got crumbs of %.3f, want %.3f", c.name, got, c.want)
+		for i, crumbs := range e.crumbs() {
+			if got := crumbs.at(0); abs(got-c.want[i]) > .011 {
+				t.Errorf("%s: got crumbs of %.3f on lip %d, want %.3f", c.name, got, i, c.want[i])
+			}
 		}
-		if c.want == 0 {
+		if c.want == [2]float32{} {
 			continue
 		}
 		frame := someLips(0)
@@ -57,8 +60,10 @@ func TestCrumbs(t *testing.T) {
 			Person: &Person{Most: .25, Line: frame.Level(), look: e.look}, Own: Observation{To: to, Lips: frame}, Example: &e, Shape: shape, Under: shape,
 		})
 		k := newColumn(&e.Shown.Lips, shape, frame.Middle())
-		if got := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: frame.Middle(), Y: k.lower + low/2})); got > float32(lipColour[0])*1.1 {
-			t.Errorf("%s: the edge of the lip has a luma of %.0f", c.name, got)
+		for _, y := range []float32{k.upper - c.upper/2, k.lower + c.lower/2} {
+			if got := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: frame.Middle(), Y: y})); (y < k.upper || y > k.lower) && got > float32(lipColour[0])*1.1 {
+				t.Errorf("%s: an edge of a lip has a luma of %.0f", c.name, got)
+			}
 		}
 	}
 }
