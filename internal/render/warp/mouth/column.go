@@ -12,7 +12,7 @@ import (
 type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
 	upper, lower float32   // y of the inner edges of the lips, after
-	jump         float32   // of dy at the inner edge of the lower lip
+	jump         float32   // of dy at the inner edge of the lower lip, or beside the mouth where rounding hides the dark of a corner
 	seam         float32   // how dark the line between closed lips is, 0 to 1
 	shut         float32   // 1 where lips come to touch, 0 where the inside between them is seen
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
@@ -52,8 +52,9 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*pixels.Unit(abs(gap-(l-u))/edgeMore) // the edge of a lip may be read in the teeth
 	lap += roundHides * puckered
 	upperHigh, lowerHigh := max(u-m.Top.at(m, x+c.aside), leastLip), max(m.Bottom.at(m, x+c.aside)-l, leastLip)
-	edge, under := u-max(lap, w.crumbs[0].at(s)), l+max(lap, w.crumbs[1].at(s))            // of the parts of the lips that stay in sight
-	top, bottom := min(u-upperHigh, edge-upperHigh/2), max(l+lowerHigh, under+lowerHigh/2) // of thin lips it is the skin beside them that stays
+	edge, under := u-max(lap, w.crumbs[0].at(s)), l+max(lap, w.crumbs[1].at(s))                                       // of the parts of the lips that stay in sight
+	top, bottom := max(min(u-upperHigh, edge-upperHigh/2), m.Nose+leastPhiltrum), max(l+lowerHigh, under+lowerHigh/2) // of thin lips it is the skin beside them that stays
+	edge = max(edge, top)
 	edge, under = edge-(edge-top)*roll, under+(bottom-under)*roll
 	above, below := high-upperHigh*w.Upper*(1-roll), low+lowerHigh*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	above, below = min(above, c.upper-leastLip), max(below, c.lower+leastLip)

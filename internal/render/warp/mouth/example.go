@@ -45,46 +45,53 @@ func bounds(to geom.Similarity, r region) image.Rectangle {
 }
 
 const (
-	mostCrumbs = .05  // largest height of crumbs, canonical: an edge of lips is read up to 2 mm beside its place, and is soft
-	toothOver  = 1.15 // least luma of teeth, as a multiple of that of the lip, so that they are told from it; by eye
+	mostCrumbs         = .05        // largest height of crumbs, canonical: an edge of lips is read up to 2 mm beside its place, and is soft
+	toothFrom, toothTo = 1.05, 1.25 // luma of teeth, as a multiple of that of the lip, from which on they begin to be told from it, and surely are; by eye
 )
 
 // crumbs are the heights of the teeth that lie on what was read as a lip, canonical, at even places from the left corner to the right one.
 type crumbs [17]float32
 
-// crumbs returns the crumbs of the upper and the lower lip: a lip is teeth as far beyond its edge as it is brighter than half way from the lip to the
-// teeth beside it, and there is their soft edge. Each place is judged with its neighbours.
-func (e *Example) crumbs() [2]crumbs {
-	m := &e.Shown.Lips
-	return [2]crumbs{e.crumbsOf(&m.Upper, &m.Top, -1), e.crumbsOf(&m.Lower, &m.Bottom, 1)}
+// crumbs returns the crumbs of the upper and the lower lip of an open mouth: a lip is teeth as far beyond its edge as it is brighter than half way from
+// the lip to the teeth beside it, and there is their soft edge. Each place is judged with its neighbours.
+func (e *Example) crumbs() (all [2]crumbs) {
+	if m := &e.Shown.Lips; m.Gap() > thinGap {
+		all = [2]crumbs{e.crumbsOf(&m.Upper, &m.Top, -1), e.crumbsOf(&m.Lower, &m.Bottom, 1)}
+	}
+	return all
 }
 
 // crumbsOf returns the crumbs of a lip with an inner and an outer edge. The outer one lies up or down from the inner one: up is -1, down is 1.
 func (e *Example) crumbsOf(inner, outer *edge, way float32) (high crumbs) {
-	const steps, step = 5, mostCrumbs / 5
+	const steps = 5
+	const step = mostCrumbs / steps
 	m := &e.Shown.Lips
 	for k := 1; k < len(high)-1; k++ {
 		luma := func(at func(x float32) float32) (mean float32) {
 			for _, beside := range [...]float32{-1, 0, 1} {
 				x := m.Left.X + m.Width()*(float32(k)+beside)/float32(len(high)-1)
-				mean += pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: at(x)})) / 3
+				mean += (pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: at(x)})) - black) / 3
 			}
 			return mean
 		}
-		beyond := func(n float32) float32 {
+		onLip := func(n float32) float32 {
 			return luma(func(x float32) float32 { return inner.at(m, x) + way*n*step })
 		}
-		lip := luma(func(x float32) float32 { return (inner.at(m, x) + outer.at(m, x)) / 2 })
-		teeth := max(beyond(0), beyond(-1), beyond(-2), beyond(-3))
-		if teeth-black < toothOver*(lip-black) {
-			continue
-		}
-		n := float32(0)
-		for n < steps-1 && beyond(n+1) > (teeth+lip)/2 {
-			n++
-		}
-		if n > 0 {
-			high[k] = (n + 1) * step
+		lip := max(luma(func(x float32) float32 { return (inner.at(m, x) + outer.at(m, x)) / 2 }), 1)
+		here := onLip(0)
+		teeth := max(here, onLip(-1), onLip(-2), onLip(-3))
+		surely := smoothstep((teeth/lip - toothFrom) / (toothTo - toothFrom))
+		if half := (teeth + lip) / 2; surely > 0 && here > half {
+			n := float32(0)
+			for ; n < steps-1; n++ {
+				next := onLip(n + 1)
+				if next <= half {
+					n += (here - half) / (here - next)
+					break
+				}
+				here = next
+			}
+			high[k] = surely * (n + min(n, 1)) * step
 		}
 	}
 	return high

@@ -25,44 +25,49 @@ func TestEvenRectangles(t *testing.T) {
 	}
 }
 
-// TestCrumbs checks that teeth that were read as a lip are found, that nothing is found on a lip without them or below a dark inside, and that
-// they are hidden.
+// TestCrumbs checks that teeth that were read as a lip are found, at their place only, that nothing is found on a lip without them, below a dark inside,
+// or on shut lips, and that they are hidden.
 func TestCrumbs(t *testing.T) {
 	const by = .03 // by so much the edge of a lip was read beside its place
 	to := geom.Similarity{A: canonicalPixels}
 	for _, c := range []struct {
 		name         string
+		gap          float32
 		inside       [2]uint8
-		upper, lower float32 // by so much the edges were read nearer to each other
-		want         [2]float32
+		upper, lower [2]float32 // by so much the left and the right half of an edge were read nearer to the other edge
 	}{
-		{"teeth on the upper lip", teethColour, by, 0, [2]float32{by, 0}}, {"teeth on the lower lip", teethColour, 0, by, [2]float32{0, by}},
-		{"teeth beside the lips", teethColour, 0, 0, [2]float32{}}, {"dark on the lips", [2]uint8{60, 140}, by, by, [2]float32{}},
+		{"teeth on the upper lip", .2, teethColour, [2]float32{by, by}, [2]float32{}}, {"teeth on the lower lip", .2, teethColour, [2]float32{}, [2]float32{by, by}},
+		{"teeth on one end", .2, teethColour, [2]float32{0, by}, [2]float32{by, 0}}, {"teeth beside the lips", .2, teethColour, [2]float32{}, [2]float32{}},
+		{"dark on the lips", .2, [2]uint8{60, 140}, [2]float32{}, [2]float32{}}, {"shut lips, read too low", .02, teethColour, [2]float32{}, [2]float32{}},
 	} {
-		m := someLips(.2)
+		m := someLips(c.gap)
 		e := Example{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, c.inside)}
 		for k := range e.Shown.Lower {
-			e.Shown.Upper[k] = min(e.Shown.Upper[k]+c.upper, e.Shown.Lower[k])
-			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.lower, e.Shown.Upper[k])
+			half := 2 * k / len(edge{})
+			e.Shown.Upper[k] = min(e.Shown.Upper[k]+c.upper[half], e.Shown.Lower[k])
+			e.Shown.Lower[k] = max(e.Shown.Lower[k]-c.lower[half], e.Shown.Upper[k])
 		}
 		e.look = lookOf(e.Pixels, to)
-		for i, crumbs := range e.crumbs() {
-			if got := crumbs.at(0); abs(got-c.want[i]) > .011 {
-				t.Errorf("%s: got crumbs of %.3f on lip %d, want %.3f", c.name, got, i, c.want[i])
+		all, want := e.crumbs(), [2][2]float32{c.upper, c.lower}
+		for i, crumbs := range all {
+			for half, s := range []float32{-.4, .4} {
+				if got := crumbs.at(s); abs(got-want[i][half]) > .011 {
+					t.Errorf("%s: got crumbs of %.3f on lip %d at %g, want %.3f", c.name, got, i, s, want[i][half])
+				}
 			}
-		}
-		if c.want == [2]float32{} {
-			continue
 		}
 		frame := someLips(0)
 		shape := Shape{Gap: e.Shown.Gap(), Width: e.Shown.Width(), Upper: 1, Lower: 1}
 		painted, _ := Paint(drawLips(&frame, lipColour), &Wanted{
 			Person: &Person{Most: .25, Line: frame.Level(), look: e.look}, Own: Observation{To: to, Lips: frame}, Example: &e, Shape: shape, Under: shape,
 		})
-		k := newColumn(&e.Shown.Lips, shape, frame.Middle())
-		for _, y := range []float32{k.upper - c.upper/2, k.lower + c.lower/2} {
-			if got := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: frame.Middle(), Y: y})); (y < k.upper || y > k.lower) && got > float32(lipColour[0])*1.1 {
-				t.Errorf("%s: an edge of a lip has a luma of %.0f", c.name, got)
+		for half, s := range []float32{-.4, .4} {
+			x := frame.Middle() + s*frame.Width()/2
+			k := newColumn(&e.Shown.Lips, shape, x)
+			for lip, y := range [2]float32{k.upper - c.upper[half]/2, k.lower + c.lower[half]/2} {
+				if got := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: x, Y: y})); want[lip][half] > 0 && got > float32(lipColour[0])*1.15 {
+					t.Errorf("%s: at %g the edge of lip %d has a luma of %.0f", c.name, s, lip, got)
+				}
 			}
 		}
 	}

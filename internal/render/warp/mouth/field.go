@@ -98,7 +98,7 @@ type Shape struct {
 	Upper  float32    // height of the upper lip, as a multiple of its own
 	Lower  float32    // height of the lower lip, as a multiple of its own
 	hide   float32    // height of the edges of both lips together that lips which are pressed together hide
-	crumbs [2]crumbs  // of the example's lips, which are hidden
+	crumbs [2]crumbs  // of the upper and the lower lip, which are hidden. A layer sets them; they aren't stored
 	roll   float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
 	tuck   float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
 	far    float32    // the face around the mouth moves so much farther out than usual, as a share: 0 is as usual, .25 a quarter farther

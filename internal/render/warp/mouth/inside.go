@@ -32,7 +32,7 @@ type pane struct {
 	light  float32    // factor of the luma, which brings it into the light of the frame; the shadows of lips that come nearer darken it further
 }
 
-// Constants of what is seen of the inside, by eye.
+// Constants of what is seen of the inside, by eye unless a source is given.
 const (
 	leastInside = .1  // an example lends its inside if it is open by more, less what a grimace hides, canonical
 	insideFrom  = .45 // a frame's own mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
@@ -42,8 +42,8 @@ const (
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
 	behindLips  = .03 // by so much front teeth lie behind the edges of the lips, canonical: some 2 mm
 	backwards   = .9  // by so much more times the square of their distance from the middle others do, since the row bends away from the lips
-	ground      = .2  // light from below, as a share of that from above: the usual albedo of ground (Liu and Jordan, 1963), and that of floors
-	spread      = .45 // share of the light that lips and teeth spread. So teeth .01, .02, .03 and .04 below the upper lip have .71, .83, .90 and .94 of their luma at .07; of seven people the medians are .75, .85, .89 and .93
+	fromBelow   = .2  // light from below, as a share of that from above: the usual albedo of ground (Liu and Jordan, 1963), and that of floors
+	scattered   = .45 // share of the light that lips and teeth spread. So teeth .01, .02, .03 and .04 below the upper lip have .71, .83, .90 and .94 of their luma at .07; of seven people the medians are .75, .85, .89 and .93
 	mostLight   = 1.6 // the light of the frame makes an inside brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
@@ -116,7 +116,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 // as much weaker as the ground is darker than the sky. A part of what comes in is spread by lips and teeth.
 func lit(below, above, behind float32) float32 {
 	through := func(high float32) float32 { return high / sqrt(square(high)+square(behind)) }
-	return spread*through((below+above)/2) + (1-spread)*(through(below)+ground*through(above))/(1+ground)
+	return scattered*through((below+above)/2) + (1-scattered)*(through(below)+fromBelow*through(above))/(1+fromBelow)
 }
 
 // seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line

@@ -19,6 +19,11 @@ func TestLight(t *testing.T) {
 	if middle, side := at(.07, .03), at(.21, .03); side > .92*middle {
 		t.Errorf("drawn teeth have a luma of %.0f at the side, %.0f in the middle", side, middle)
 	}
+	for below, share := range map[float32]float32{.01: .71, .02: .83, .03: .9, .04: .94} {
+		if got := lit(below, gap-below, behindLips) / lit(.07, gap-.07, behindLips); abs(got-share) > .015 {
+			t.Errorf("%g below the upper lip falls %.3f of the light at .07, want %.2f", below, got, share)
+		}
+	}
 	for _, below := range []float32{0, .1, .15, gap} { // the darkest of real mouths is .3 of the lips
 		if luma := at(.21, below); luma < .29*(120-black) {
 			t.Errorf("the drawn inside has a luma of %.0f at %g below the upper lip", luma, below)

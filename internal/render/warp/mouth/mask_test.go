@@ -170,6 +170,52 @@ func TestOwnCornersDontShow(t *testing.T) {
 	}
 }
 
+// TestPatchHidesMouth lays shut lips of the colour of skin on frames with dark mouths, which are unlike them. No more of these is seen than of the
+// same mouths through a patch that ends nowhere.
+func TestPatchHidesMouth(t *testing.T) {
+	const skin, dark = 150, 40
+	for name, own := range map[string]Lips{
+		"shut": someLips(0), "open": someLips(.25), "a little open": someLips(.08), "with raised corners": tiltedLips(0, .06, .06), "a smirk": tiltedLips(.05, .1, 0),
+	} {
+		frame := facetest.Plain(skin)
+		for y := range frame.Rect.Dy() {
+			for x := range frame.Rect.Dx() {
+				q := geom.Point{X: float32(x) / canonicalPixels, Y: float32(y) / canonicalPixels}
+				if abs(q.X-own.Middle()) < own.Width()/2+.04 && q.Y > own.Top.at(&own, q.X)-.02 && q.Y < own.Bottom.at(&own, q.X)+.02 {
+					frame.Y[frame.YOffset(x, y)] = dark
+				}
+			}
+		}
+		shown := someLips(0)
+		p := &Person{Line: 1.57}
+		w := layOn(p, own, shown, facetest.Plain(skin), p.Shape(speech.Articulation{}, shown.Width()))
+		under := newField(&w.Own.Lips, w.Under, fieldArea(&w.Own.Lips, w.Under))
+		seen := func(alike bool) (darkness int) {
+			l := newLayer(frame, w, under, look{}, w.Example, w.Shape)
+			l.inside.lip, l.tones.planes = [3]float32{skin, grey, grey}, [3]plane{}
+			for i := range l.tones.alike {
+				if alike {
+					l.tones.alike[i] = 1
+				}
+			}
+			out := l.paint(image.Rect(0, 0, 240, 300))
+			for y := range 300 {
+				for x := range 240 {
+					luma := frame.Y[frame.YOffset(x, y)]
+					if out.Mask.Pix[out.Mask.PixOffset(x, y)] > 0 {
+						luma = out.Image.Y[out.Image.YOffset(x, y)]
+					}
+					darkness += max(skin-10-int(luma), 0)
+				}
+			}
+			return darkness
+		}
+		if ends, whole := seen(false), seen(true); ends > whole+100 {
+			t.Errorf("%s: the frame's own mouth is seen with a darkness of %d, %d through a whole patch", name, ends, whole)
+		}
+	}
+}
+
 // TestPatchCoversOwnCorners lays a narrow mouth on frames whose own mouths are straight or smirk. The patch hides their corners, is no larger
 // than usual for a straight mouth, and is the same for a smirk to the other side.
 func TestPatchCoversOwnCorners(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 type patch struct {
 	middle, top, bottom float32    // x of its middle, y of its edges
 	side                float32    // from the middle to its left and right edges
-	mouths              region     // that hold the frame's own mouth and the shown one, and the shadows around them
+	mouths              region     // holds the frame's own mouth, as wide and open as the shown one or more, and the shadows around it
 	masks               *maskTable // nil: usualMasks
 	usual               *patch     // the patch as it is without the option mask; nil if this is it
 }
@@ -46,7 +46,7 @@ func newPatch(p *Person, own *Observation, to Shape) *patch {
 		middle: own.Middle(), top: top, bottom: bottom,
 		side: min(max(patchHalf, to.Width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
-	half, opens := max(own.Width(), to.Width)/2+abs(to.Shift.X)+patchBeside, max(to.Gap-own.Gap(), 0)
+	half, opens := max(own.Width(), to.Width)/2+patchBeside, max(to.Gap-own.Gap(), 0)
 	usual.mouths = region{usual.middle - half, own.Top.middle() - opens*upperShare - patchOver, usual.middle + half, own.Bottom.middle() + opens*(1-upperShare) + patchUnder}
 	usual.cover([2]geom.Point{own.Left, own.Right}, own.Nose)
 	if p.mask == (order.Mask{}) {
@@ -94,19 +94,20 @@ func (p *patch) region() region {
 // mask returns how opaque the patch is at a canonical place, 0 to 1.
 func (p *patch) mask(c geom.Point) float32 { return p.table().at(p.sum(c)) }
 
-// least returns how opaque the patch has to be at a canonical place, 0 to 1: as the usual patch in the ellipse of the mouths, and not at all farther out.
+// least returns how opaque the patch has to be at a canonical place, 0 to 1: as the usual patch in the superellipse of the mouths, and not at all
+// farther out.
 func (p *patch) least(c geom.Point) float32 {
 	if p.usual != nil {
 		return p.usual.least(c)
 	}
 	m := &p.mouths
 	right, down := c.X-(m.left+m.right)/2, c.Y-(m.top+m.bottom)/2
-	away := sqrt(square(right/(m.right-m.left)) + square(down/(m.bottom-m.top))) // .5 on the ellipse
-	if away <= .5 {
+	sum := swell(2*abs(right)/(m.right-m.left)) + swell(2*abs(down)/(m.bottom-m.top))
+	if sum <= 1 {
 		return p.mask(c)
 	}
-	beyond := sqrt(square(right)+square(down)) * (1 - .5/away)
-	return p.mask(c) * pixels.Unit(1-beyond/patchAside)
+	out := sqrt(square(right)+square(down)) * (1 - pow(sum, -1/patchPower)) // beyond the superellipse, canonical
+	return p.mask(c) * pixels.Unit(1-out/patchAside)
 }
 
 // table returns the masks of the patch's soft edge.

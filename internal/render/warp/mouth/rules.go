@@ -93,7 +93,7 @@ func (l *layer) rules() *ruleGrid {
 				changed = abs(r.dx) > still || abs(r.down()) > still || r.between() || r.seam > 0
 			} else {
 				if skin := l.under.cell(x-skinLeft, y-skinTop); skin != nil {
-					r.under = [2]float32{skin.dx, skin.down()} // which jumps only between the lips, where the patch hides it
+					r.under = [2]float32{skin.dx, skin.down()} // which jumps between the lips, where the patch hides it, and at the corners
 				}
 				if r.mask = masks.at(across[x] + along); r.mask > 0 {
 					c.X = g.left + float32(x)/fieldScale

@@ -52,6 +52,7 @@ func (l *layer) match() *tones {
 	}
 	t := &tones{left: p.middle - side, top: top}
 	t.width, t.height = int(2*side/toneStep)+2, int((bottom-top)/toneStep)+2
+	compared := make([][6]float32, t.width*t.height)
 	var fits [3]fit
 	middle := geom.Point{X: p.middle, Y: (p.top + p.bottom) / 2}
 	for i := range t.width * t.height {
@@ -60,6 +61,7 @@ func (l *layer) match() *tones {
 			continue
 		}
 		v := l.compare(c)
+		compared[i] = v
 		w := 1 / (1 + square((v[0]-v[3])/alienLuma) + square((v[1]-v[4])/alienChroma) + square((v[2]-v[5])/alienChroma))
 		at := geom.Point{X: c.X - middle.X, Y: c.Y - middle.Y}
 		fits[0].add(at, float64(w), math.Log(float64(max(v[0]-black, 1)/max(v[3]-black, 1))))
@@ -69,7 +71,7 @@ func (l *layer) match() *tones {
 	for k := range fits {
 		t.planes[k] = fits[k].plane(middle)
 	}
-	l.matchBeside(t)
+	l.matchBeside(t, compared)
 	return t
 }
 
@@ -119,14 +121,17 @@ func (f *fit) plane(middle geom.Point) plane {
 }
 
 // matchBeside sets alike. Beside the mouths there may be hair or background in the frame, or in the patch, as if a head turns: there they are not
-// alike.
-func (l *layer) matchBeside(t *tones) {
+// alike. compared has what was compared already.
+func (l *layer) matchBeside(t *tones, compared [][6]float32) {
 	t.alike = make([]float32, t.width*t.height)
 	for i := range t.alike {
 		t.alike[i] = 1
 		c := t.cell(i)
 		if l.patch.mask(c) > l.patch.least(c) {
-			v, tone := l.compare(c), t.at(c)
+			v, tone := compared[i], t.at(c)
+			if v == [6]float32{} {
+				v = l.compare(c)
+			}
 			unlike := square((v[0]-toned(v[3], tone[0]))/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma)
 			t.alike[i] = 1 / (1 + square(unlike))
 		}
