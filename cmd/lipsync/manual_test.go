@@ -75,7 +75,8 @@ func TestManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(text), "\n## Command line\n")
-	table, _, _ = strings.Cut(table, "\n## ")
+	_, table, _ = strings.Cut(table, "\n| ")
+	table, _, _ = strings.Cut(table, "\n\n")
 	for command := range examples {
 		if !regexp.MustCompile("`(lipsync )?" + command + "[` ]").MatchString(table) {
 			t.Errorf("the table of commands in docs/operations.md has no %s", command)

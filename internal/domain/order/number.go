@@ -36,7 +36,7 @@ func (f *Factor[K]) UnmarshalText(text []byte) error {
 	return err
 }
 
-// thousandths rounds a number, so that it is stored as clients wrote it. Of a gain a thousandth is -60 dB, which nobody hears.
+// thousandths rounds a number, so that it is stored as clients wrote it.
 func thousandths(n float64) float64 { return math.Round(n*1000) / 1000 }
 
 // Whole is the value of an option that is an Integer from 1 or more. 0 is its default.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,10 @@ func TestTable(t *testing.T) {
 	for _, o := range order.OptionsAt(^order.Scope(0)) {
 		if seen[o.Name] || o.Label == "" || o.Schema == "" || (o.Meaning == "") != (o.Values != nil && o.Values[0].Meaning != "") {
 			t.Errorf("%s: it comes twice, or lacks words", o.Name)
+		}
+		if _, factor := o.Type().MethodByName("Factor"); factor {
+			_, err := strconv.ParseFloat(o.Default, 64)
+			check.Must(t, err)
 		}
 		seen[o.Name] = true
 	}

@@ -30,7 +30,7 @@ func TestSegments(t *testing.T) {
 	check.Want(t, "unknown audio", unknown && ref == "ben", true)
 	check.Must(t, got.Check(order.Options{NoFace: order.FailFaceless, Output: order.Output{Width: 320}}))
 	check.Error(t, "other options", got.Check(order.Options{SyncMode: order.Loop}), failure.Invalid,
-		"with segments the options of the whole request can be: "+order.NamesAt(order.BesideSegments)+"; each segment can have: "+order.NamesAt(order.OfSegment))
+		"with segments the options of the whole request can be: no_face, preview, mask, video_track; each segment can have: silence, voice_gain, original_gain, face")
 	check.Must(t, order.Segments(nil).Check(order.Options{SyncMode: order.Loop}))
 
 	const list, span = "segments must be a list of 1 to 100 segments", "start and end of a segment must be numbers from 0 to 86400, the end after the start"

@@ -10,14 +10,14 @@ import (
 // sound as it is.
 const mostGain = 2
 
-// VoiceGain is the gain of the speech track.
+// VoiceGain is the gain of the speech track, as a Factor. A thousandth is -60 dB, which nobody hears.
 type VoiceGain = Factor[voiceGain]
 
 type voiceGain struct{}
 
 func (voiceGain) option() *Option { return &voiceGainOption }
 
-// OriginalGain is the gain of the video's own sound.
+// OriginalGain is the gain of the video's own sound, as a Factor.
 type OriginalGain = Factor[originalGain]
 
 type originalGain struct{}

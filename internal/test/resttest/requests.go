@@ -284,7 +284,8 @@ func (s *suite) cursors(t *testing.T) {
 	s.table(t, rows)
 }
 
-// unchanged reads each answer of the document that is about no single thing, and those about a request and a webhook, again with the tag of the first.
+// unchanged reads answers twice, the second time with the tag of the first: those about a request and a webhook, and each of the document whose path
+// names no thing.
 func (s *suite) unchanged(t *testing.T) {
 	token := s.key(t)
 	id := s.start(t, token)
@@ -296,6 +297,9 @@ func (s *suite) unchanged(t *testing.T) {
 		if c.method == http.MethodGet && !strings.Contains(c.path+"/", "/x/") {
 			paths = append(paths, c.path)
 		}
+	}
+	if len(paths) < 10 {
+		t.Errorf("got only the paths %q", paths)
 	}
 	for _, path := range paths {
 		reader := token

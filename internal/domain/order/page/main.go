@@ -155,7 +155,7 @@ func tables() map[string]string {
 		}
 		parts[name] += "\n"
 	}
-	parts["options"] += "Segments take " + list(order.OfSegment) + "; beside them a request takes " + list(order.BesideSegments) + ".\n\n"
+	parts["options"] += "A segment takes only " + list(order.OfSegment) + "; a request with segments only " + list(order.BesideSegments) + ".\n\n"
 	return parts
 }
 
