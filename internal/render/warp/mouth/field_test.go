@@ -145,7 +145,7 @@ func TestRound(t *testing.T) {
 					}
 				}
 			}
-			if abs(s) == .75 && (gap < .5*usual || gap > .7*usual) { // an arch would be open by .38, an ellipse by more
+			if abs(s) == .6875 && (gap < .5*usual || gap > .7*usual) { // an arch would be open by .41 of that, an ellipse by more
 				t.Errorf("open by %g: %g half widths from the middle it opens by %.3f, other lips by %.3f", from, s, gap, usual)
 			}
 			if abs(s) >= roundest*archEnd && gap > 1e-3 {

@@ -19,7 +19,7 @@ type Lips struct {
 
 const (
 	archEnd  = .95 // half widths from the middle at which the inner edges of opened lips meet, a little inside of the corners; by eye
-	roundest = .85 // share of archEnd at which those of lips that are rounded in full meet; by eye. At .7 they looked like a lens with a tail at each end
+	roundest = .8  // share of archEnd at which those of lips that are rounded in full meet; by eye. At .7 they looked like a lens with a tail at each end
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
