@@ -8,10 +8,11 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
-// filter calms consecutive values where a face rests: it takes the median of so many, then a Gaussian with a standard deviation of sigma values.
+// filter says how values of consecutive frames are calmed where a face rests. First each becomes the median of the values around it. Then a Gaussian
+// smooths them.
 type filter struct {
-	median int
-	sigma  float64
+	median int     // number of values around one
+	sigma  float64 // standard deviation of the Gaussian, in values
 }
 
 const (

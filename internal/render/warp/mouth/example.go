@@ -98,8 +98,4 @@ func (e *Example) crumbsOf(inner, outer *edge, way float32) (high crumbs) {
 }
 
 // at returns the height at s half widths from the middle.
-func (c *crumbs) at(s float32) float32 {
-	u := pixels.Unit((s+1)/2) * float32(len(c)-1)
-	i := min(int(u), len(c)-2)
-	return c[i] + (c[i+1]-c[i])*(u-float32(i))
-}
+func (c *crumbs) at(s float32) float32 { return along(c[:], pixels.Unit((s+1)/2)) }

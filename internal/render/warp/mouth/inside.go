@@ -89,7 +89,10 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	}
 	x := q.X - in.middle
 	behind := behindLips + backwards*square(x)
-	here := lit(depth*open, (1-depth)*open, behind)
+	var here float32 // light
+	if luma {
+		here = lit(depth*open, (1-depth)*open, behind)
+	}
 	if share < 1 {
 		if s := x / in.half; luma {
 			v[0] = in.drawnLuma(s, depth, open, here)
@@ -113,7 +116,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 
 // lit returns the share of the light on the lips that falls on a place behind them, which lies so far below the upper lip and above the lower one.
 // By Lambert's cosine law each half of the slit between the lips gives the sine of the angle under which it is seen, and the light from below is
-// as much weaker as the ground is darker than the sky. A part of what comes in is spread by lips and teeth.
+// as much weaker as the ground is darker than the sky. Lips and teeth scatter a share of what comes in.
 func lit(below, above, behind float32) float32 {
 	through := func(high float32) float32 { return high / sqrt(square(high)+square(behind)) }
 	return scattered*through((below+above)/2) + (1-scattered)*(through(below)+fromBelow*through(above))/(1+fromBelow)

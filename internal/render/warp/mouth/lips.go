@@ -174,9 +174,7 @@ func place(k int) float32 { return 2*float32(k)/float32(len(edge{})-1) - 1 }
 
 // at returns the edge's y at x. Beyond a corner that is the y of the corner.
 func (e *edge) at(m *Lips, x float32) float32 {
-	u := min(max((x-m.Left.X)/m.Width(), 0), 1) * float32(len(e)-1)
-	i := min(int(u), len(e)-2)
-	return e[i] + (e[i+1]-e[i])*(u-float32(i))
+	return along(e[:], min(max((x-m.Left.X)/m.Width(), 0), 1))
 }
 
 func (e *edge) middle() float32 { return e[len(e)/2] }

@@ -18,5 +18,12 @@ func pow(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(f
 func sqrt(x float32) float32   { return float32(math.Sqrt(float64(x))) }
 func abs(x float32) float32    { return float32(math.Abs(float64(x))) }
 
+// along returns the value at a share of the way, 0 to 1, through two or more values at even steps.
+func along(values []float32, share float32) float32 {
+	at := share * float32(len(values)-1)
+	i := min(int(at), len(values)-2)
+	return values[i] + (values[i+1]-values[i])*(at-float32(i))
+}
+
 // square returns the square of x.
 func square(x float32) float32 { return x * x }

@@ -32,7 +32,7 @@ const (
 type patch struct {
 	middle, top, bottom float32    // x of its middle, y of its edges
 	side                float32    // from the middle to its left and right edges
-	mouths              region     // holds the frame's own mouth, as wide and open as the shown one or more, and the shadows around it
+	mouths              region     // holds the frame's own mouth, at least as wide and open as the shown one, and the shadows around it
 	masks               *maskTable // nil: usualMasks
 	usual               *patch     // the patch as it is without the option mask; nil if this is it
 }
@@ -152,7 +152,5 @@ func (m *maskTable) at(sum float32) float32 {
 	if !(sum < 1) {
 		return 0
 	}
-	at := sum * float32(len(m)-1)
-	i := int(at)
-	return m[i] + (m[i+1]-m[i])*(at-float32(i))
+	return along(m[:], sum)
 }
