@@ -32,9 +32,8 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	shift := w.Shift.Y + (1-arch(s))*(w.Right*pixels.Unit(.5+s/2)+w.Left*pixels.Unit(.5-s/2)) // of the face at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.Nose, m.Top.middle(), m.Bottom.middle(), chin
 	u, l := m.inner(x + c.aside)
-	round := min(w.round/reached, 1)
-	puckered := round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) // how far rounding shuts the lips here, 0 to 1
-	if abs(s) >= 1 {                                                         // beside the mouth, where both edges are at the height of the corner
+	puckered := w.round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) // how far rounding shuts the lips here, 0 to 1
+	if abs(s) >= 1 {                                                           // beside the mouth, where both edges are at the height of the corner
 		lap := roundHides * puckered * pixels.Unit((1+cornerSoft-abs(s))/cornerSoft)
 		c.upper, c.lower = u+shift, u+shift
 		c.from = []float32{m.Nose, u - lap, u + lap, chin, neck}
@@ -43,7 +42,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 		return c
 	}
 	even := m.opening(x+c.aside, s, w.Gap) // of lips that aren't rounded: it places their outer edges
-	gap := even + (w.Gap*oval(s)/ovalMean-even)*round
+	gap := even + (w.Gap*oval(s)/ovalMean-even)*w.round
 	c.upper, c.lower = m.part(u+shift, l+shift, gap)
 	high, low := m.part(u+shift, l+shift, even)
 	closed := smoothstep(2 - 2*gap/thinGap)

@@ -59,13 +59,13 @@ func (p *Person) FindBest(all []*Example, blurred []bool) {
 
 // The form of a mouth at full articulation.
 const (
-	reached   = .67           // rounding that the median voice of the validation reaches in "oo": there lips are rounded in full
-	narrowest = .22 / reached // share of the mouth's width that a rounding of 1 would take away; "oo" takes .22 (Abry and Boë, "Laws for lips", 1986)
-	unsmiling = .83           // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
-	broadest  = .11           // share of the mouth's width that spread adds; in "ee" it is heard as .6 to .9; by eye
-	pout      = .12           // share of the height of the lips that rounding adds; by eye
-	press     = .12           // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
-	bite      = .12           // share of the gap of a loud vowel that is left in f and v; by eye
+	reached   = .67 // rounding that the median voice of the validation reaches in "oo": there and beyond lips are rounded in full
+	narrowest = .22 // share of the mouth's width that "oo" takes away (Abry and Boë, "Laws for lips", 1986)
+	unsmiling = .83 // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
+	broadest  = .11 // share of the mouth's width that spread adds; in "ee" it is heard as .6 to .9; by eye
+	pout      = .08 // share of the height of the lips that rounding adds; by eye
+	press     = .12 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
+	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
 )
 
 // Shape returns the shape of the person's mouth in an articulation. width is its width at rest,
@@ -80,13 +80,14 @@ func (p *Person) Shape(a speech.Articulation, width float32) Shape {
 	if a.Closure == 1 {
 		gap = 0
 	}
-	round := (1 - narrowest) * min(width, unsmiling)
+	round := smoothstep(a.Rounding / reached) // a low number is mostly no rounding and a high one a whole one, since the networks give the mean of both
+	narrow := (1 - narrowest) * min(width, unsmiling)
 	return Shape{
 		Gap:   gap,
-		Width: width + (round-width)*a.Rounding + broadest*width*a.Spread,
-		round: a.Rounding,
-		Upper: 1 + pout*a.Rounding,
-		Lower: 1 + pout*a.Rounding,
+		Width: width + (narrow-width)*round + broadest*width*a.Spread,
+		round: round,
+		Upper: 1 + pout*round,
+		Lower: 1 + pout*round,
 		hide:  (alignment.Touching + p.Rest) * a.Closure,
 		roll:  press * a.Closure,
 		tuck:  teeth * (1 - a.Closure),

@@ -51,6 +51,9 @@ func TestSmileRounds(t *testing.T) {
 	if got := p.Shape(open, 1.05).Width; got != 1.05 {
 		t.Errorf("a smile that doesn't round is %.2f wide, want 1.05", got)
 	}
+	if oo := p.Shape(speech.Articulation{Opening: .5, Rounding: reached}, unsmiling); oo != neutral {
+		t.Errorf("the mouth of an oo is %+v, want that of a full rounding, %+v", oo, neutral)
+	}
 	m := tiltedLips(.1, .1, .1)
 	for _, c := range []struct {
 		shape Shape
