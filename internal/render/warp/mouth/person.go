@@ -65,7 +65,8 @@ const (
 	broadest  = .11 // share of the mouth's width that spread adds; in "ee" it is heard as .6 to .9; by eye
 	pout      = .08 // share of the height of the lips that rounding adds; by eye
 	press     = .12 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
-	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
+	bite      = .04 // gap that is left in f and v, canonical: at rest 1.9 and 3.4 mm of the upper teeth are seen below the lip (Vig and Brundo, "The kinetics of anterior tooth display", 1978, men and women)
+	rounder   = .12 // rounded lips are read as so much more open than others with their gap, as a share: the median of nine people
 )
 
 // Shape returns the shape of the person's mouth in an articulation. width is its width at rest,
@@ -75,12 +76,13 @@ func (p *Person) Shape(a speech.Articulation, width float32) Shape {
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
-	teeth := square(a.Labiodental) // squared, since the lower lip rises only while it is surely at the teeth
-	gap := p.Most * (a.Opening + (min(a.Opening, bite)-a.Opening)*teeth)
+	teeth := square(a.Labiodental)            // squared, since the lower lip rises only while it is surely at the teeth
+	round := smoothstep(a.Rounding / reached) // a low number is mostly no rounding and a high one a whole one, since the networks give the mean of both
+	gap := p.Most * a.Opening / (1 + rounder*round)
+	gap += (min(gap, bite) - gap) * teeth
 	if a.Closure == 1 {
 		gap = 0
 	}
-	round := smoothstep(a.Rounding / reached) // a low number is mostly no rounding and a high one a whole one, since the networks give the mean of both
 	narrow := (1 - narrowest) * min(width, unsmiling)
 	return Shape{
 		Gap:   gap,

@@ -21,8 +21,9 @@ func TestShapes(t *testing.T) {
 		"silence closes a mouth":                      rest.Gap == 0,
 		"closed lips touch":                           closed.Gap == 0,
 		"closed lips are pressed together":            closed.roll > 0,
-		"the lower lip is at the teeth":               teeth.Gap < .15*p.Most && teeth.Gap > 0 && teeth.tuck == 1,
+		"the lower lip is at the teeth":               teeth.Gap == bite && teeth.tuck == 1,
 		"a lip that may be at the teeth hardly rises": doubtful.Gap > .75*.8*p.Most && doubtful.tuck < .3,
+		"a rounded mouth opens less":                  round.Gap < spread.Gap,
 		"a rounded mouth is narrower than at rest":    round.Width < rest.Width && round.Upper > 1 && round.Lower > 1,
 		"a spread mouth is wider":                     spread.Width > rest.Width,
 	} {
