@@ -71,8 +71,8 @@ const (
 	seamDark     = .33  // the line between them is so much darker than the lips: the median of eight people whose lips touch
 	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
-	roundHides   = .07  // height of the edge of each lip that rounding hides where it shuts the sides of the mouth; by eye
-	cornerSoft   = .3   // half widths beyond a corner over which roundHides ends, since the dark of a corner is seen there too; by eye
+	roundHides   = .07  // height that rounding hides of each lip, and of the skin beside thin ones, where it shuts the sides of the mouth; by eye. At .03 thin red lines went on to the corners
+	cornerSoft   = .3   // half widths beyond a corner over which roundHides ends: the dark of a corner, and red beside it, are seen there too; by eye
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
 

@@ -3,6 +3,7 @@ package mouth
 import (
 	"image"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lipsync/internal/signal/geom"
@@ -121,6 +122,18 @@ func TestField(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRoundedSmile checks that the dark of a corner near the nose is hidden without turning the skin between them over.
+func TestRoundedSmile(t *testing.T) {
+	m := someLips(.1)
+	m.Nose = m.Top.middle() - noseAbove
+	m.Upper[0], m.Lower[0] = m.Top.middle(), m.Top.middle()
+	m.Left.Y = m.Top.middle()
+	c := newColumn(&m, Shape{Gap: .1, Width: m.Width(), Upper: 1, Lower: 1, round: 1}, m.Left.X-.01)
+	if !slices.IsSorted(c.from) || !slices.IsSorted(c.to) || c.jump <= 0 {
+		t.Errorf("beside a corner the pieces from %v become %v, with %.3f hidden", c.from, c.to, c.jump)
 	}
 }
 

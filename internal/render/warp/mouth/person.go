@@ -59,14 +59,14 @@ func (p *Person) FindBest(all []*Example, blurred []bool) {
 
 // The form of a mouth at full articulation.
 const (
-	reached   = .67 // rounding that the median voice of the validation reaches in "oo": there and beyond lips are rounded in full
-	narrowest = .22 // share of the mouth's width that "oo" takes away (Abry and Boë, "Laws for lips", 1986)
+	rounder   = .12 // share by which the mesh reads painted lips that are rounded as more open than others with their gap: the median of the nine videos for constants. Their gap becomes so much smaller
+	reached   = .67 // rounding of an "oo" of the median voice of the validation: from it on lips are rounded in full
+	narrowest = .22 // share of the mouth's width that full rounding takes away: that of "oo" (Abry and Boë, "Laws for lips", 1986)
 	unsmiling = .83 // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
 	broadest  = .11 // share of the mouth's width that spread adds; in "ee" it is heard as .6 to .9; by eye
 	pout      = .08 // share of the height of the lips that rounding adds; by eye
 	press     = .12 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
-	bite      = .04 // gap that is left in f and v, canonical: at rest 1.9 and 3.4 mm of the upper teeth are seen below the lip (Vig and Brundo, "The kinetics of anterior tooth display", 1978, men and women)
-	rounder   = .12 // rounded lips are read as so much more open than others with their gap, as a share: the median of nine people
+	bite      = .04 // largest gap in f and v, canonical, some 2.5 mm: at rest 1.9 and 3.4 mm of the upper teeth are seen below the lip (Vig and Brundo, "The kinetics of anterior tooth display", 1978, men and women)
 )
 
 // Shape returns the shape of the person's mouth in an articulation. width is its width at rest,
@@ -77,7 +77,7 @@ func (p *Person) Shape(a speech.Articulation, width float32) Shape {
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
 	teeth := square(a.Labiodental)            // squared, since the lower lip rises only while it is surely at the teeth
-	round := smoothstep(a.Rounding / reached) // a low number is mostly no rounding and a high one a whole one, since the networks give the mean of both
+	round := smoothstep(a.Rounding / reached) // the networks give the mean of what may be heard: a low number mostly means no rounding, a high one a full one
 	gap := p.Most * a.Opening / (1 + rounder*round)
 	gap += (min(gap, bite) - gap) * teeth
 	if a.Closure == 1 {
