@@ -35,7 +35,7 @@ func newColumn(m *Lips, w Shape, x float32) column {
 	puckered := w.round * pixels.Unit(w.Gap/edgeMore) * (1 - arch(s/roundest)) // how far rounding shuts the lips here, 0 to 1
 	if abs(s) >= 1 {                                                           // beside the mouth, where both edges are at the height of the corner
 		lap := roundHides * puckered * pixels.Unit((1+cornerSoft-abs(s))/cornerSoft)
-		lap = min(lap, max(u-m.Nose-leastPhiltrum, 0))
+		lap = min(lap, max(u-m.Nose-leastPhiltrum, 0)) // what it hides ends below the nose
 		c.upper, c.lower = u+shift, u+shift
 		c.from = []float32{m.Nose, u - lap, u + lap, chin, neck}
 		c.to = []float32{m.Nose, u + shift, u + shift, chin + sunk, neck}
